@@ -1,0 +1,53 @@
+# The two commands of the README are `make run` and `make test`; every target is idempotent.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+PYTHON ?= python3
+BIN := .venv/bin
+CORES ?= 2
+AGENT := .venv/share/trysquare/agent
+
+.PHONY: run demo test check docs bench clean
+
+run: $(BIN)/.ready $(AGENT)/.ready demo
+	@$(BIN)/snakemake --cores $(CORES) run
+
+demo: $(BIN)/.ready
+	@$(BIN)/python examples/demo/build.py
+
+test: $(BIN)/.dev $(AGENT)/.ready demo
+	@$(BIN)/pytest
+
+check: $(BIN)/.dev demo
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+	$(BIN)/mypy
+	$(MAKE) docs
+
+docs: $(BIN)/.dev
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs site
+
+bench: $(BIN)/.dev $(AGENT)/.ready demo
+	@$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv .snakemake site dist examples/demo/repository
+
+$(BIN)/.ready: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "installing trysquare into .venv (a minute, once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[agent]'
+	@touch $@
+
+$(BIN)/.dev: $(BIN)/.ready
+	@echo "installing the test and check tools (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[agent,dev]'
+	@touch $@
+
+$(AGENT)/.ready: envs/agent/package.json envs/agent/package-lock.json $(BIN)/.ready
+	@echo "installing the agent pinned in envs/agent (ten seconds, once)"
+	@mkdir -p $(AGENT)
+	@cp envs/agent/package.json envs/agent/package-lock.json $(AGENT)/
+	@cd $(AGENT) && npm ci --no-audit --no-fund --loglevel=error >/dev/null
+	@touch $@

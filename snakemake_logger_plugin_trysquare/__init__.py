@@ -1,0 +1,196 @@
+"""Progress of a matrix: one line per finished run, failures with their reason, and an ETA from throughput.
+
+Selected by the profiles (`logger: [trysquare]`); any other of the engine's loggers can be named instead.
+"""
+
+import logging
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from trysquare.files import read_json
+from trysquare.layout import Layout
+from trysquare.progress import Bar, clock, eta_seconds, start, wanted
+
+PAID = ("measure",)
+"""The rules whose jobs a person waits for; the estimate rests on them."""
+
+
+@dataclass
+class _Tally:
+    """Jobs of one kind: how many are planned, running, done and failed."""
+
+    planned: int = 0
+    running: set[int] = field(default_factory=set)
+    done: int = 0
+    failed: int = 0
+
+
+class LogHandler(LogHandlerBase):
+    """Turns the engine's events into lines, and into a bar on a terminal."""
+
+    def __post_init__(self) -> None:
+        """Start with nothing planned; the bar appears with the first job."""
+        self._jobs: dict[int, Any] = {}
+        self._planned: Counter[str] = Counter()
+        self._tallies: dict[str, _Tally] = {}
+        self._bar = Bar()
+        self._close: Any = None
+        self._began: float | None = None
+        self._tokens: Counter[str] = Counter()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Handle one record of the engine; a defect here must not stop a launch."""
+        try:
+            self._handle(record)
+        except Exception:
+            self.handleError(record)
+
+    def _handle(self, record: logging.LogRecord) -> None:
+        event = getattr(record, "event", None)
+        handlers = {
+            LogEvent.RUN_INFO: self._run_info,
+            LogEvent.JOB_INFO: self._job_info,
+            LogEvent.JOB_STARTED: self._job_started,
+            LogEvent.JOB_FINISHED: self._job_finished,
+            LogEvent.JOB_ERROR: self._job_error,
+        }
+        if event in handlers:
+            handlers[event](record)
+        elif record.levelno >= logging.WARNING or event == LogEvent.ERROR:
+            self._say(record.getMessage())
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        if self._close is not None:
+            self._close()
+            self._close = None
+        super().close()
+
+    def _say(self, text: str) -> None:
+        if text and text != "None":
+            self._bar.warn(text)
+
+    def _run_info(self, record: Any) -> None:
+        stats = {rule: count for rule, count in record.stats.items() if rule != "total"}
+        if stats == self._planned:
+            return
+        self._planned = Counter(stats)
+        self._tallies = {rule: _Tally(count) for rule, count in stats.items()}
+        self._say("jobs: " + ", ".join(f"{rule} {count}" for rule, count in stats.items()))
+
+    def _job_info(self, record: Any) -> None:
+        self._jobs[record.jobid] = record
+
+    def _job_started(self, record: Any) -> None:
+        if self._began is None:
+            self._began = time.monotonic()
+            if wanted(sys.stderr):
+                self._bar, self._close = start(self._planned.total(), "trysquare")
+        for jobid in record.jobs:
+            self._tally(jobid).running.add(jobid)
+        self._show()
+
+    def _tally(self, jobid: int) -> _Tally:
+        job = self._jobs.get(jobid)
+        return self._tallies.setdefault(job.rule_name if job else "", _Tally())
+
+    def _job_finished(self, record: Any) -> None:
+        tally = self._tally(record.job_id)
+        tally.running.discard(record.job_id)
+        tally.done += 1
+        job = self._jobs.get(record.job_id)
+        if job is not None and job.rule_name in PAID:
+            self._say(self._run_line(job))
+        self._show()
+
+    def _run_line(self, job: Any) -> str:
+        run = Layout(Path(job.wildcards["matrix"])).run(job.wildcards["run"])
+        record = read_json(run.record)
+        usage = record["usage"]
+        self._tokens.update({key: usage[key] for key in ("input", "output")})
+        retries = usage["retries"]
+        return (
+            f"{self._position()} ok  {record['cell']}  {clock(record['duration'])}  "
+            f"{usage['input']:,} in / {usage['output']:,} out  {usage['turns']} turns  {retries} retries".replace(",", " ")
+        )
+
+    def _job_error(self, record: Any) -> None:
+        tally = self._tally(record.jobid)
+        tally.running.discard(record.jobid)
+        tally.failed += 1
+        job = self._jobs.get(record.jobid)
+        rule = job.rule_name if job else "job"
+        which = job.wildcards.get("run", job.wildcards.get("matrix", "")) if job and job.wildcards else ""
+        logs = [str(name) for name in (job.log if job else None) or []]
+        self._say(f"{self._position()} failed  {rule} {which}: {_last_line(logs)}")
+        self._show()
+
+    def _paid(self) -> _Tally:
+        """The tally people wait for: the paid jobs when there are any, else all of them."""
+        paid = [self._tallies[rule] for rule in PAID if rule in self._tallies]
+        tallies = paid or list(self._tallies.values())
+        return _Tally(
+            sum(tally.planned for tally in tallies),
+            set().union(*(tally.running for tally in tallies)),
+            sum(tally.done for tally in tallies),
+            sum(tally.failed for tally in tallies),
+        )
+
+    def _position(self) -> str:
+        tally = self._paid()
+        ended = tally.done + tally.failed
+        left = eta_seconds(ended, tally.planned, time.monotonic() - (self._began or time.monotonic()))
+        eta = f" eta {clock(left)}" if left and ended < tally.planned else ""
+        return f"[{ended}/{tally.planned}{eta}]"
+
+    def _show(self) -> None:
+        tally = self._paid()
+        total = self._planned.total()
+        ended = sum(t.done + t.failed for t in self._tallies.values())
+        left = eta_seconds(tally.done + tally.failed, tally.planned, time.monotonic() - (self._began or 0.0))
+        tokens = f"{self._tokens['input']:,} in / {self._tokens['output']:,} out".replace(",", " ")
+        self._bar.show(ended, total, f"{len(tally.running)} in flight  {tokens}  eta {clock(left)}")
+
+    @property
+    def writes_to_stream(self) -> bool:
+        """Whether this handler replaces the engine's own on the terminal."""
+        return True
+
+    @property
+    def writes_to_file(self) -> bool:
+        """The engine keeps its own log file."""
+        return False
+
+    @property
+    def has_filter(self) -> bool:
+        """It decides itself what to say."""
+        return True
+
+    @property
+    def has_formatter(self) -> bool:
+        """It words its lines itself."""
+        return True
+
+    @property
+    def needs_rulegraph(self) -> bool:
+        """It draws no graph."""
+        return False
+
+
+def _last_line(logs: list[str]) -> str:
+    """The last line of a job's log, which says why it failed; where the log is when it says nothing."""
+    for name in logs:
+        try:
+            lines = Path(name).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        except FileNotFoundError:
+            continue
+        if lines:
+            return f"{lines[-1]}  (log: {name})"
+    return f"no reason given  (log: {', '.join(logs) or 'none'})"

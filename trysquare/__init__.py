@@ -1,0 +1,1 @@
+"""trysquare: tells people who build with coding agents whether a measured difference is established."""

@@ -1,0 +1,241 @@
+"""What the archive of a matrix says: every run's state and measures, derived from disk alone."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from trysquare import archive
+from trysquare.errors import ArchiveError
+from trysquare.files import read_json, read_lines, write_json, write_text
+from trysquare.layout import Layout, RunLayout
+from trysquare.matrix import Matrix, ValidatorPlan
+from trysquare.measure import Run, merge
+
+
+@dataclass(frozen=True)
+class State:
+    """The runs of a matrix: `runs` in declared order then undeclared cells; `planned` counts the declared ones only.
+
+    `states` maps each planned run id to missing, empty, validator_failed or valid.
+    """
+
+    matrix: Matrix
+    runs: tuple[Run, ...]
+    states: Mapping[str, str]
+    details: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every declared run is valid."""
+        return all(state == "valid" for state in self.states.values())
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many planned runs are in each state."""
+        return Counter(self.states.values())
+
+
+def derive(layout: Layout, matrix: Matrix) -> State:
+    """Read every run of a matrix. Writes nothing."""
+    runs, states, details = [], {}, {}
+    for planned in sorted(matrix.runs.values(), key=lambda run: (list(matrix.cells).index(run.cell), run.repetition)):
+        run = layout.run(planned.directory)
+        found = _recorded(layout, matrix, run) or _empty(layout, planned.id, planned.cell, planned.repetition)
+        states[planned.id] = found.state if found else "missing"
+        if found:
+            runs.append(found)
+            details[planned.id] = found.detail
+    runs += _undeclared(layout, matrix)
+    return State(matrix, tuple(runs), states, details)
+
+
+def _undeclared(layout: Layout, matrix: Matrix) -> list[Run]:
+    """Recorded runs of cells the scenario no longer declares: they stay in every table and hold nothing incomplete."""
+    root = layout.root / "runs"
+    planned = {run.directory for run in matrix.runs.values()}
+    records = sorted(root.glob("*/run.json")) + sorted(root.glob("*/*/run.json"))
+    found = []
+    for record in records:
+        directory = record.parent.relative_to(root).as_posix()
+        if directory not in planned:
+            run = _recorded(layout, matrix, RunLayout(record.parent))
+            if run is not None and run.cell not in matrix.cells:
+                found.append(run)
+    return sorted(found, key=lambda run: (run.cell, run.repetition))
+
+
+def _recorded(layout: Layout, matrix: Matrix, run: RunLayout) -> Run | None:
+    try:
+        record = read_json(run.record)
+    except FileNotFoundError:
+        return None
+    metrics, reasons, unjudged, state, detail = _scored(matrix, run)
+    if archive.pointer_differs(run):
+        state, detail = "validator_failed", "run.json is not the record its measured.json was written for"
+    return Run(
+        id=record["id"],
+        cell=record["cell"],
+        repetition=record["repetition"],
+        usage=record["usage"],
+        duration=record["duration"],
+        metrics=metrics,
+        reasons=reasons,
+        state=state,
+        detail=detail,
+        attempts=record["attempts"],
+        unjudged=unjudged,
+        agent_version=record["agent"]["version"],
+        isolation=record["isolation"],
+        launch=record["launch"]["id"],
+        rehearsed=record.get("rehearsed", False),
+    )
+
+
+def _scored(matrix: Matrix, run: RunLayout) -> tuple[dict[str, Any], dict[str, str], dict[str, str], str, str]:
+    results: list[tuple[str, dict[str, Any] | None]] = []
+    problems = []
+    for name, validator in matrix.validators.items():
+        verdict, problem = _verdict(run, validator)
+        results.append((name, verdict))
+        if problem:
+            problems.append(f"{name}: {problem}")
+    merged = merge(results, {name: validator.metrics for name, validator in matrix.validators.items()})
+    return merged.metrics, merged.reasons, merged.unjudged, merged.state, "; ".join(problems) or merged.detail
+
+
+def _verdict(run: RunLayout, validator: ValidatorPlan) -> tuple[dict[str, Any] | None, str]:
+    try:
+        verdict = read_json(run.verdict(validator.name))
+    except FileNotFoundError:
+        return None, "not scored yet"
+    except ArchiveError as error:
+        return None, str(error)
+    if verdict.get("digest") != validator.digest:
+        return None, "scored with an older validator"
+    if "failed" in verdict:
+        return None, str(verdict["failed"])
+    return verdict, ""
+
+
+def _empty(layout: Layout, run_id: str, cell: str, repetition: int) -> Run | None:
+    attempts = read_lines(layout.attempts(run_id))
+    if not attempts:
+        return None
+    count = sum(line.get("attempt") is not None for line in attempts)
+    detail = str(attempts[-1].get("detail", ""))
+    return Run(run_id, cell, repetition, state="empty", detail=detail, attempts=count)
+
+
+def collect(layout: Layout) -> State:
+    """Derive a matrix and write measures.json, measures.parquet and state.json, each only when it changes."""
+    matrix = Matrix.load(layout.plan)
+    state = derive(layout, matrix)
+    changed = write_json(layout.measures, [run.row() for run in state.runs])
+    if changed or not layout.parquet.exists():
+        _write_parquet(layout, state.runs)
+    write_json(layout.state, _state_json(layout, state))
+    if not state.complete:
+        withhold(layout, state)
+    return state
+
+
+def withhold(layout: Layout, state: State) -> None:
+    """Replace the synthesis of a matrix that is not complete by one line, so that an older one is not read as its result."""
+    for pointer in layout.ledger.glob("*"):
+        pointer.unlink()
+    for page in (*layout.root.glob("synthesis_ref-*"), layout.synthesis.with_suffix(".html")):
+        page.unlink(missing_ok=True)
+    write_text(layout.synthesis, status_line(layout.root, state) + "\n")
+
+
+def status_line(directory: str | Path, state: State) -> str:
+    """One line: how far a matrix is, and the command that completes it when it is not complete."""
+    counts, total = state.counts, len(state.states)
+    if state.complete:
+        return f"{directory}: complete, {total} of {total} runs valid"
+    labels = {"missing": "missing", "empty": "empty", "validator_failed": "failed by a validator"}
+    parts = [f"{counts[key]} {label}" for key, label in labels.items() if counts[key]]
+    return (
+        f"{directory}: incomplete, {counts['valid']} of {total} runs valid, {', '.join(parts)}; no synthesis: "
+        "launch the target `run` again to complete it"
+    )
+
+
+def _state_json(layout: Layout, state: State) -> dict[str, Any]:
+    matrix = state.matrix
+    launches = [line for line in read_lines(layout.launches) if line.get("kind") == "launch"]
+    return {
+        "scenario": matrix.experiment.name,
+        "etalon": matrix.source.etalon,
+        "provider": matrix.agent.provider,
+        "model": matrix.agent.model,
+        "thinking": {name: cell.thinking for name, cell in matrix.cells.items()},
+        "repetitions": matrix.protocol.repetitions,
+        "concurrency": matrix.protocol.concurrency,
+        "timeout": matrix.protocol.timeout,
+        "layout": "blind" if matrix.blind else "grouped",
+        "overrides": list(matrix.overrides),
+        "complete": state.complete,
+        "cells": {name: cell.fingerprint for name, cell in matrix.cells.items()},
+        "runs": {run.id: _run_json(run, state) for run in matrix.runs.values()},
+        "carried": [],
+        "harness": launches[-1]["harness"] if launches else None,
+    }
+
+
+def _run_json(planned: Any, state: State) -> dict[str, Any]:
+    found = next((run for run in state.runs if run.id == planned.id), None)
+    entry = {"cell": planned.cell, "repetition": planned.repetition, "state": state.states[planned.id]}
+    entry["attempts"] = found.attempts if found else 0
+    if found and found.detail:
+        entry["detail"] = found.detail
+    return entry
+
+
+def _write_parquet(layout: Layout, runs: Sequence[Run]) -> None:
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    names = _metric_names(runs)
+    table = arrow.table({**_fixed_columns(runs), **{f"metric.{name}": _metric_column(runs, name) for name in names}})
+    layout.root.mkdir(parents=True, exist_ok=True)
+    neighbour = layout.parquet.with_name(".measures.parquet.new")
+    parquet.write_table(table, neighbour)
+    neighbour.replace(layout.parquet)
+
+
+def _metric_names(runs: Iterable[Run]) -> list[str]:
+    return list(dict.fromkeys(name for run in runs for name in run.metrics))
+
+
+def _fixed_columns(runs: Sequence[Run]) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {
+        name: [getattr(run, name) for run in runs]
+        for name in ("id", "cell", "repetition", "state", "detail", "attempts", "duration", "agent_version", "launch", "rehearsed")
+    }
+    for name in ("input", "output", "cacheRead", "cacheWrite", "turns", "retries", "cost"):
+        columns[f"usage.{name}"] = [run.usage.get(name) for run in runs]
+    return columns
+
+
+def _metric_column(runs: Sequence[Run], name: str) -> list[Any]:
+    """One metric as a column of one type; a metric that mixes types is text, as JSON."""
+    import json
+
+    values = [run.metrics.get(name) for run in runs]
+    present = [value for value in values if value is not None]
+    if all(isinstance(value, bool) for value in present):
+        return values
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in present):
+        return [None if value is None else float(value) for value in values]
+    return [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
+
+
+def emit_pointer(pointer: Path) -> None:
+    """Write an engine's pointer to derived files, and remove the older ones of its kind."""
+    kind = pointer.name.partition(".")[0]
+    for older in pointer.parent.glob(f"{kind}.*"):
+        older.unlink()
+    write_json(pointer, {})

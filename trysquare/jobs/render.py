@@ -1,0 +1,25 @@
+"""The actor of rules render and render_matrix: tables and pages, from stored measures alone."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from trysquare.collecting import emit_pointer
+from trysquare.jobs import entry
+from trysquare.layout import Layout
+from trysquare.rendering import render
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`[--pointer FILE] MATRIX...`."""
+    pointer = None
+    if arguments[:1] == ["--pointer"]:
+        pointer, arguments = Path(arguments[1]), arguments[2:]
+    for directory in arguments:
+        print(render(Layout(Path(directory).absolute())))
+    if pointer is not None:
+        emit_pointer(pointer)
+    return 0
+
+
+if __name__ == "__main__":
+    entry(main)

@@ -1,0 +1,123 @@
+"""Scoring one archived run with one validator. Always starts from the archive."""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from trysquare import repo, validation
+from trysquare.errors import ArchiveError
+from trysquare.files import read_json, write_json, write_text
+from trysquare.frozen import decode
+from trysquare.layout import Layout, RunLayout
+from trysquare.matrix import Matrix, ValidatorPlan
+from trysquare.scenario import Validator
+
+FAILED = 1
+"""Exit status of a job whose validator could not judge the run."""
+
+
+def score(layout: Layout, matrix: Matrix, directory: str, name: str, digest: str) -> int:
+    """Run one validator over one archived run, store what it returned, and emit the score pointer.
+
+    Raises
+    ------
+    ArchiveError, RepoError
+        When the plan moved on, or the archive of the run does not give back the tree the agent left.
+    """
+    run = layout.run(directory)
+    validator = matrix.validators.get(name)
+    if validator is None or validator.digest != digest:
+        raise ArchiveError(f"{layout.plan} does not hold validator '{name}' as {digest}: launch again, the scenario changed.")
+    with _work(matrix, run.id) as work:
+        started = time.monotonic()
+        result = _validate(layout, matrix, run, validator, work)
+        duration = round(time.monotonic() - started, 3)
+    write_text(run.stderr(name), result.stderr)
+    for pointer in run.validation.glob(f".{name}.*"):
+        pointer.unlink()
+    stored = {"validator": name, "digest": digest, "duration": duration}
+    if result.payload is None:
+        _store(run, name, {**stored, "failed": result.detail})
+        print(f"{run.id}: {name}: {result.detail}")
+        return FAILED
+    _store(run, name, {**result.payload, **stored})
+    run.previous(name).unlink(missing_ok=True)
+    write_json(run.score_pointer(name, digest), {"run": run.id})
+    return 0
+
+
+@contextmanager
+def _work(matrix: Matrix, run_id: str) -> Iterator[Path]:
+    trees = Path(matrix.workdir) / "trees"
+    trees.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(dir=trees, prefix=f"score-{run_id}-"))
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _store(run: RunLayout, name: str, verdict: Mapping[str, Any]) -> None:
+    """Put a verdict in place; a good one that is being replaced stays beside it until another good one lands."""
+    try:
+        if "failed" not in read_json(run.verdict(name)):
+            run.verdict(name).replace(run.previous(name))
+    except FileNotFoundError:
+        pass
+    write_json(run.verdict(name), verdict)
+
+
+def _validate(layout: Layout, matrix: Matrix, run: RunLayout, validator: ValidatorPlan, work: Path) -> validation.Result:
+    configuration = read_json(run.configuration)
+    planned = read_json(run.record)
+    tree = repo.rebuild(
+        Path(matrix.source.checkout),
+        Path(matrix.workdir),
+        layout.bricks,
+        decode(repo.Base, configuration["base"]),
+        run.patch,
+        configuration["tree"],
+        configuration["base_tree"],
+        work,
+        what=f"run {run.id}",
+    )
+    context = validation.write_context(
+        run.context(validator.name).parent,
+        tree,
+        matrix.source.etalon,
+        Path(matrix.source.checkout),
+        run.prompt,
+        run.session,
+        None,
+        planned["cell"],
+        planned["repetition"],
+        response_file=run.response,
+        test_command=matrix.task.test_command,
+        prepare=matrix.task.prepare,
+        artefacts=matrix.task.artefacts,
+        touched=configuration["touched"],
+        files=repo.etalon_files(Path(matrix.source.checkout), matrix.source.commit),
+        given=configuration["given"],
+        declared=validator.metrics,
+        collected=run.collected,
+        etalon_commit=matrix.source.commit,
+        base_commit=configuration["base_commit"],
+    )
+    command = _materialise(layout, validator, work / "validator")
+    runnable = Validator(validator.mode, validator.metrics, {"command": str(command)})
+    return validation.run_script(runnable, context, validator.timeout, cwd=command.parent)
+
+
+def _materialise(layout: Layout, validator: ValidatorPlan, target: Path) -> Path:
+    """The frozen validator as files again; returns the path of its command."""
+    assert validator.command is not None
+    for name, blob in validator.tree.items():
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(layout.brick(blob.digest), path)
+        path.chmod(0o755 if blob.executable else 0o644)
+    return target / validator.command

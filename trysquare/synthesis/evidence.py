@@ -1,0 +1,72 @@
+"""The files a run left, and the links to them. `gather` reads a matrix directory; the rest of the package reads nothing."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote
+
+from trysquare.files import read_json
+from trysquare.layout import Layout
+from trysquare.matrix import Matrix
+from trysquare.measure import Run
+from trysquare.synthesis.model import Evidence, Link
+
+TEXTS = {"diff.patch": "diff", "response.md": "response", "prompt.md": "prompt"}
+
+
+def gather(layout: Layout, matrix: Matrix, runs: Iterable[Run]) -> dict[str, Evidence]:
+    """What is archived of each run, by run id; a run whose directory is gone is left out."""
+    planned = {run.id: layout.run(run.directory).root for run in matrix.runs.values()}
+    found = {}
+    for run in runs:
+        root = planned.get(run.id) or _strayed(layout, run.id)
+        if root is not None and root.is_dir():
+            files = [path for pattern in ("*", "session/*", "validation/*.json") for path in root.glob(pattern)]
+            names = tuple(sorted(path.relative_to(root).as_posix() for path in files if path.is_file()))
+            found[run.id] = Evidence(root.relative_to(layout.root).as_posix(), names, _models(root))
+    return found
+
+
+def planned(matrix: Matrix, run_id: str) -> Evidence | None:
+    """Where a planned run's files are when its directory was not looked at."""
+    run = matrix.runs.get(run_id)
+    if run is None:
+        return None
+    verdicts = (f"validation/{name}.json" for name in matrix.validators)
+    return Evidence(f"runs/{run.directory}", (*TEXTS, "session/", *verdicts))
+
+
+def links(evidence: Evidence) -> tuple[Link, ...]:
+    """The links of a run: diff, response, prompt, its sessions, its verdicts."""
+    sessions = [name for name in evidence.files if name.startswith("session/")]
+    pages = [name for name in sessions if name.endswith(".html")]
+    labels = {name: label for name, label in TEXTS.items() if name in evidence.files}
+    labels |= _numbered("session page", pages)
+    labels |= _numbered("session", [name for name in sessions if name not in pages])
+    labels |= {
+        name: f"verdict {PurePosixPath(name).stem}"
+        for name in evidence.files
+        if name.startswith("validation/") and not name.endswith(".previous.json")
+    }
+    return tuple(Link(label, address(f"{evidence.directory}/{name}")) for name, label in labels.items())
+
+
+def address(path: str) -> str:
+    """A relative path as a URL, whatever its name holds."""
+    return quote(path, errors="surrogateescape")
+
+
+def _numbered(label: str, names: list[str]) -> Mapping[str, str]:
+    return {name: label if len(names) == 1 else f"{label} {i}" for i, name in enumerate(names, 1)}
+
+
+def _strayed(layout: Layout, run_id: str) -> Path | None:
+    runs = layout.root / "runs"
+    return next((path for path in (runs / run_id, *sorted(runs.glob(f"*/{run_id}"))) if path.is_dir()), None)
+
+
+def _models(root: Path) -> tuple[str, ...]:
+    try:
+        model = read_json(root / "configuration.json").get("model_id")
+    except FileNotFoundError:
+        return ()
+    return (str(model),) if model else ()

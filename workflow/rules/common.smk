@@ -1,0 +1,20 @@
+# in:  the scenario and the machine file (main process), or plan.json of the job's own matrix (any other)
+# out: LAUNCH, what every rule asks
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(workflow.basedir))
+
+from trysquare.launch import Launch
+
+LAUNCH = Launch.of(config, workflow)
+
+# Jobs run with the interpreter of the launch, also when its environment is not the active one.
+shell.prefix(LAUNCH.shell_prefix)
+
+
+wildcard_constraints:
+    matrix=r".+_n\d+",
+    run=r"([^/]+/)?[0-9a-f]{8}",
+    validator=r"[A-Za-z0-9_-]+",
+    digest=r"[0-9a-f]{24}",

@@ -1,0 +1,17 @@
+# in:  nothing (the job reads the frozen plan)
+# out: runs/<cell>/<id>/, committed by one rename with its pointer measured.json inside
+rule measure:
+    output:
+        "{matrix}/runs/{run}/measured.json",
+    log:
+        "{matrix}/logs/{run}/measure.log",
+    conda:
+        "../../envs/trysquare.yaml"
+    threads: 0
+    priority: LAUNCH.priority
+    resources:
+        agent_slots=1,
+    params:
+        spend=LAUNCH.spend,
+    shell:
+        "exec python -m trysquare.jobs.measure {wildcards.matrix:q} {wildcards.run:q} {params.spend} > {log:q} 2>&1"
