@@ -118,7 +118,9 @@ class LogHandler(LogHandlerBase):
         retries = usage["retries"]
         return (
             f"{self._position()} ok  {record['cell']}  {clock(record['duration'])}  "
-            f"{usage['input']:,} in / {usage['output']:,} out  {usage['turns']} turns  {retries} retries".replace(",", " ")
+            f"{usage['input']:,} in / {usage['output']:,} out  {usage['turns']} turns  {retries} retries".replace(
+                ",", " "
+            )
         )
 
     def _job_error(self, record: Any) -> None:

@@ -106,10 +106,10 @@ def collect_files(tree: Path, patterns: Sequence[str], target: Path) -> Collecte
         name = path.relative_to(tree).as_posix()
         if not any(fnmatchcase(name, pattern) for pattern in patterns):
             continue
-        size += path.stat().st_size
-        if size > COLLECTED_LIMIT:
+        if size + path.stat().st_size > COLLECTED_LIMIT:
             dropped.append(name)
             continue
+        size += path.stat().st_size
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target / name)
         kept.append(name)

@@ -27,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="trysquare", description="Says of every measured difference between agent configurations whether it is established."
+        prog="trysquare",
+        description="Says of every measured difference between agent configurations whether it is established.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="measure what is not measured yet, score it, and write the synthesis")

@@ -102,7 +102,8 @@ def _scored(matrix: Matrix, run: RunLayout) -> tuple[dict[str, Any], dict[str, s
         if problem:
             problems.append(f"{name}: {problem}")
     merged = merge(results, {name: validator.metrics for name, validator in matrix.validators.items()})
-    return merged.metrics, merged.reasons, merged.unjudged, merged.state, "; ".join(problems) or merged.detail
+    reasons = {name: reason for name, reason in merged.reasons.items() if name not in merged.unjudged}
+    return merged.metrics, reasons, merged.unjudged, merged.state, "; ".join(problems) or merged.detail
 
 
 def _verdict(run: RunLayout, validator: ValidatorPlan) -> tuple[dict[str, Any] | None, str]:
@@ -213,7 +214,18 @@ def _metric_names(runs: Iterable[Run]) -> list[str]:
 def _fixed_columns(runs: Sequence[Run]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {
         name: [getattr(run, name) for run in runs]
-        for name in ("id", "cell", "repetition", "state", "detail", "attempts", "duration", "agent_version", "launch", "rehearsed")
+        for name in (
+            "id",
+            "cell",
+            "repetition",
+            "state",
+            "detail",
+            "attempts",
+            "duration",
+            "agent_version",
+            "launch",
+            "rehearsed",
+        )
     }
     for name in ("input", "output", "cacheRead", "cacheWrite", "turns", "retries", "cost"):
         columns[f"usage.{name}"] = [run.usage.get(name) for run in runs]

@@ -65,7 +65,7 @@ def append_line(path: str | Path, data: Any) -> None:
     line = json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
-        os.write(handle, line.encode())
+        os.write(handle, line.encode("utf-8", "backslashreplace"))
     finally:
         os.close(handle)
 
@@ -83,13 +83,15 @@ def read_json(path: str | Path) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ArchiveError(f"{path} is not readable JSON ({error}): restore it, or remove it to have it made again.") from None
+        raise ArchiveError(
+            f"{path} is not readable JSON ({error}): restore it, or remove it to have it made again."
+        ) from None
 
 
 def read_lines(path: str | Path) -> list[Any]:
     """The values of a file of JSON lines, empty when there is no such file; a torn last line is skipped."""
     try:
-        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
     except FileNotFoundError:
         return []
     values = []

@@ -208,9 +208,13 @@ class Matrix:
         try:
             data = read_json(path)
         except FileNotFoundError:
-            raise ArchiveError(f"{path} does not exist: name a matrix directory, or launch `run` to make one.") from None
+            raise ArchiveError(
+                f"{path} does not exist: name a matrix directory, or launch `run` to make one."
+            ) from None
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise ArchiveError(f"{path} was not written by this version of trysquare: use the version that measured it.")
+            raise ArchiveError(
+                f"{path} was not written by this version of trysquare: use the version that measured it."
+            )
         try:
             return decode(cls, data)
         except (KeyError, TypeError) as error:

@@ -96,7 +96,11 @@ def start(total: int, label: str) -> tuple[Bar, Callable[[], None]]:
 
     from trysquare import interrupt
 
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.completed:.0f}/{task.total:.0f}"))
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+    )
     progress = Progress(*columns, TextColumn("{task.fields[note]}"), console=Console(file=sys.stderr), transient=True)
     task = progress.add_task(label, total=total, note="")
     progress.start()

@@ -31,7 +31,9 @@ def score(layout: Layout, matrix: Matrix, directory: str, name: str, digest: str
     run = layout.run(directory)
     validator = matrix.validators.get(name)
     if validator is None or validator.digest != digest:
-        raise ArchiveError(f"{layout.plan} does not hold validator '{name}' as {digest}: launch again, the scenario changed.")
+        raise ArchiveError(
+            f"{layout.plan} does not hold validator '{name}' as {digest}: launch again, the scenario changed."
+        )
     with _work(matrix, run.id) as work:
         started = time.monotonic()
         result = _validate(layout, matrix, run, validator, work)
@@ -71,7 +73,9 @@ def _store(run: RunLayout, name: str, verdict: Mapping[str, Any]) -> None:
     write_json(run.verdict(name), verdict)
 
 
-def _validate(layout: Layout, matrix: Matrix, run: RunLayout, validator: ValidatorPlan, work: Path) -> validation.Result:
+def _validate(
+    layout: Layout, matrix: Matrix, run: RunLayout, validator: ValidatorPlan, work: Path
+) -> validation.Result:
     configuration = read_json(run.configuration)
     planned = read_json(run.record)
     tree = repo.rebuild(

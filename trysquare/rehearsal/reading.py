@@ -19,9 +19,9 @@ class ScriptError(TrysquareError):
     """A rehearsal script that cannot be played."""
 
 
-def key(name: str = "", least: float | None = None, default: Any = dataclasses.MISSING) -> Any:
-    """A dataclass field whose TOML key may have another name, and whose numbers have a least value."""
-    return dataclasses.field(default=default, metadata={"key": name, "least": least})
+def key(name: str = "", span: tuple[float, float] | None = None, default: Any = dataclasses.MISSING) -> Any:
+    """A dataclass field whose TOML key may have another name, and whose numbers lie in a span."""
+    return dataclasses.field(default=default, metadata={"key": name, "span": span})
 
 
 def load(kind: type[T], text: str, file: str) -> T:
@@ -37,7 +37,7 @@ def load(kind: type[T], text: str, file: str) -> T:
     """
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ScriptError(f"{file} is not TOML: {error}.") from None
     return _table(kind, data, file)
 
@@ -53,23 +53,23 @@ def _table(kind: type[T], data: Mapping[str, Any], where: str) -> T:
     values = {}
     for name, field in fields.items():
         if name in data:
-            values[field.name] = _value(hints[field.name], data[name], where, name, field.metadata.get("least"))
+            values[field.name] = _value(hints[field.name], data[name], where, name, field.metadata.get("span"))
         elif field.default is dataclasses.MISSING:
             raise ScriptError(f"{where}: `{name}` is missing; write {_wanted(hints[field.name])}.")
     return kind(**values)
 
 
-def _value(hint: Any, value: Any, where: str, name: str, least: float | None) -> Any:
+def _value(hint: Any, value: Any, where: str, name: str, span: tuple[float, float] | None) -> Any:
     options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     for option in options:
         if dataclasses.is_dataclass(option) and isinstance(option, type) and isinstance(value, dict):
             return _table(option, value, f"{where}, {name}")
         if get_origin(option) is tuple and isinstance(value, list):
             item, labels = get_args(option)[0], (f"{name} #{i}" for i in range(1, len(value) + 1))
-            return tuple(_value(item, v, where, label, least) for v, label in zip(value, labels, strict=True))
+            return tuple(_value(item, v, where, label, span) for v, label in zip(value, labels, strict=True))
         if _is(option, value):
-            if least is not None and not isinstance(value, str) and not value >= least:
-                raise ScriptError(f"{where}: `{name}` is {value}; write {least} or more.")
+            if span is not None and not span[0] <= value <= span[1]:
+                raise ScriptError(f"{where}: `{name}` is {value}; write a number from {span[0]:g} to {span[1]:g}.")
             return float(value) if option is float else value
     raise ScriptError(f"{where}: `{name}` is {_found(value)}; write {_wanted(hint)}.")
 

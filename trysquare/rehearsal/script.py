@@ -1,149 +1,25 @@
-"""The script of a rehearsal: what a scripted model answers, in TOML.
+"""What one run of a rehearsal meets: a play drawn from the script, deterministic in seed, cell and repetition."""
 
-::
-
-    seed = 1                          # decides every draw, with the cell and the repetition
-    record = false                    # true: the request log holds the requests' bodies too
-
-    [model]
-    id = "rehearsal-1-large"          # what the declared pattern resolves to (default: the declared model itself)
-    price = { input = 1.0, output = 4.0, cached = 0.1 }      # per million tokens
-    spread = 0.15                     # sigma of the lognormal jitter of every token count and pause (default 0)
-
-    [[play]]                          # what the model does in one run
-    name = "careful"
-    cells = ["rule / *"]              # names or patterns of cells (default: every cell)
-    repetitions = [0, 3]              # counted from 0 (default: every one)
-    weight = 2                        # against the other plays that fit (default 1)
-
-    [[play.turn]]                     # one answer of the model: a text, tool calls, or both
-    text = "I will look first."
-    call = [{ tool = "read", arguments = { path = "README.md" } }]
-    usage = { input = 1500, output = 60, cached = 0 }        # these are the defaults, input without what is cached
-    pause = 20                        # milliseconds before the answer (default 0)
-
-    [[play.turn]]                     # the last turn calls nothing: it is the answer
-    text = "Done."
-
-    [[scale]]                         # factors on what plays cost in some cells; those that fit multiply
-    cells = ["* / high"]
-    input = 1.1
-    output = 2.0
-    cached = 1.0
-    pause = 3.0
-
-    [[fault]]                         # what the provider does instead of answering
-    answer = 503                      # an HTTP status, or "cut" (mid-turn), "silence", "endless"
-    cells = ["rule / high"]
-    repetitions = [2]
-    attempt = 1                       # in this launch of the agent only (default: in each)
-    request = 2                       # from this request of the launch on (default 1)
-    times = 1                         # for so many requests (default: for ever)
-    heals_after = 1                   # gone once so many jobs have tried the run (default: never)
-
-Which play a run gets: of the plays that fit its cell and repetition, those that name `repetitions` when there are any,
-else all; one of these is drawn by weight. The first fault that fits a request wins. The arguments of a call are handed
-to the agent's tool as they are written. A request past the last turn gets the last turn again.
-"""
-
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from random import Random
-from typing import Any
 
-from trysquare.rehearsal.reading import ScriptError, key, load
+from trysquare.rehearsal.language import Declared, Fault, Part, Price, Scale, Turn, Usage, read
+from trysquare.rehearsal.reading import ScriptError
 
-FAULTS = ("cut", "silence", "endless")
+FILE = "rehearsal.toml"
+"""The name of a script beside its scenario."""
 
-
-@dataclass(frozen=True)
-class Call:
-    """One tool call; `arguments` reach the tool untouched."""
-
-    tool: str
-    arguments: Mapping[str, Any]
+_DEFAULT = Path(__file__).with_name("default.toml")
 
 
-@dataclass(frozen=True)
-class Usage:
-    """Tokens one turn reports: `input` without the `cached` ones."""
-
-    input: int = key(default=1500, least=0)
-    output: int = key(default=60, least=0)
-    cached: int = key(default=0, least=0)
-
-
-@dataclass(frozen=True)
-class Turn:
-    """One answer of the model, `pause` in milliseconds."""
-
-    text: str = ""
-    calls: tuple[Call, ...] = key("call", default=())
-    usage: Usage = Usage()
-    pause: float = key(default=0.0, least=0)
-
-
-@dataclass(frozen=True)
-class Price:
-    """Cost of a million tokens."""
-
-    input: float = key(default=1.0, least=0)
-    output: float = key(default=2.0, least=0)
-    cached: float = key(default=0.0, least=0)
-
-
-@dataclass(frozen=True)
-class Model:
-    """What the provider says of its one model."""
-
-    id: str | None = None
-    price: Price = Price()
-    spread: float = key(default=0.0, least=0)
-
-
-@dataclass(frozen=True)
-class Part:
-    """A play as declared, with the runs it is for."""
-
-    name: str
-    turns: tuple[Turn, ...] = key("turn")
-    cells: tuple[str, ...] | None = None
-    repetitions: tuple[int, ...] | None = key(default=None, least=0)
-    weight: float = key(default=1.0, least=0)
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Factors on the usage and the pauses of some cells."""
-
-    cells: tuple[str, ...] | None = None
-    input: float = key(default=1.0, least=0)
-    output: float = key(default=1.0, least=0)
-    cached: float = key(default=1.0, least=0)
-    pause: float = key(default=1.0, least=0)
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What the provider does instead of answering, and to which requests."""
-
-    answer: int | str
-    cells: tuple[str, ...] | None = None
-    repetitions: tuple[int, ...] | None = key(default=None, least=0)
-    attempt: int | None = key(default=None, least=1)
-    request: int = key(default=1, least=1)
-    times: int | None = key(default=None, least=1)
-    heals_after: int | None = key(default=None, least=1)
-
-    def hits(self, attempt: int, request: int, job: int) -> bool:
-        """Whether it meets the `request`-th request of the `attempt`-th launch in the `job`-th job, all from 1."""
-        return (
-            self.attempt in (None, attempt)
-            and self.request <= request
-            and (self.times is None or request < self.request + self.times)
-            and (self.heals_after is None or job <= self.heals_after)
-        )
+def text_for(scenario: Path) -> tuple[str, str]:
+    """The script a scenario file is rehearsed with, and its name: the `FILE` beside it, else the default script."""
+    beside = scenario.with_name(FILE)
+    path = beside if beside.is_file() else _DEFAULT
+    return path.read_text(encoding="utf-8"), str(path)
 
 
 @dataclass(frozen=True)
@@ -164,29 +40,14 @@ class Play:
 
 
 @dataclass(frozen=True)
-class _Text:
-    plays: tuple[Part, ...] = key("play")
-    seed: int = 1
-    record: bool = False
-    model: Model = Model()
-    scales: tuple[Scale, ...] = key("scale", default=())
-    faults: tuple[Fault, ...] = key("fault", default=())
-
-
-@dataclass(frozen=True)
 class Script:
     """A parsed script. It holds no state: the same cell and repetition always meet the same play."""
 
     name: str
-    plays: tuple[Part, ...]
-    seed: int = 1
-    record: bool = False
-    model: Model = Model()
-    scales: tuple[Scale, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    declared: Declared
 
     @classmethod
-    def parse(cls, text: str, name: str = "rehearsal.toml") -> "Script":
+    def parse(cls, text: str, name: str = FILE) -> "Script":
         """The script a TOML text says; `name` is what refusals call it.
 
         Raises
@@ -194,30 +55,59 @@ class Script:
         ScriptError
             When the text is not TOML, has an unknown key or a wrong type, or declares something that cannot be played.
         """
-        told = load(_Text, text, name)
-        _check(told, name)
-        return cls(name, told.plays, told.seed, told.record, told.model, told.scales, told.faults)
+        return cls(name, read(text, name))
 
     @classmethod
     def default(cls) -> "Script":
         """What is played for a scenario without a script: a look at the tree, one small file, an answer."""
-        return cls.parse(DEFAULT, "the default rehearsal script")
+        return cls.parse(_DEFAULT.read_text(encoding="utf-8"), "the default rehearsal script")
 
-    def model_id(self, declared: str) -> str:
-        """The id the provider lists, which the declared pattern must resolve to.
+    @property
+    def record(self) -> bool:
+        """Whether the request log holds bodies."""
+        return self.declared.record
+
+    @property
+    def price(self) -> Price:
+        """What a million tokens cost."""
+        return self.declared.model.price
+
+    def model_id(self, pattern: str) -> str:
+        """The id the provider lists, which the declared `pattern` must resolve to.
 
         Raises
         ------
         ScriptError
             When the script names an id that the pattern is no part of, so that the agent would find no model.
         """
-        named = self.model.id
-        if named is not None and declared.lower() not in named.lower():
+        named = self.declared.model.id
+        if named is not None and pattern.lower() not in named.lower():
             raise ScriptError(
-                f"{self.name}: `model.id` is {named!r}, which the scenario's model {declared!r} does not resolve to; "
+                f"{self.name}: `model.id` is {named!r}, which the scenario's model {pattern!r} does not resolve to; "
                 "write an id that contains it, or leave `id` out."
             )
-        return named or declared
+        return named or pattern
+
+    def check(self, cells: Collection[str], repetitions: int) -> None:
+        """See that every run of a scenario has a play, and that every entry is for one of its cells.
+
+        Raises
+        ------
+        ScriptError
+            Naming the first that has none.
+        """
+        entries: Mapping[str, Sequence[Part | Scale | Fault]]
+        entries = {"play": self.declared.plays, "scale": self.declared.scales, "fault": self.declared.faults}
+        for kind, listed in entries.items():
+            for number, entry in enumerate(listed, 1):
+                if not any(_named(entry.cells, cell) for cell in cells):
+                    raise ScriptError(
+                        f"{self.name}, {kind} #{number}: `cells` fits no cell of the scenario; "
+                        f"these are {', '.join(cells)}."
+                    )
+        for cell in cells:
+            for repetition in range(repetitions):
+                self._candidates(cell, repetition)
 
     def play(self, cell: str, repetition: int) -> Play:
         """The play of one run, drawn from the seed, the cell and the repetition alone.
@@ -227,18 +117,22 @@ class Script:
         ScriptError
             When no play fits.
         """
-        fitting = [part for part in self.plays if _fits(part, cell, repetition)]
+        chosen = self._candidates(cell, repetition)
+        draw = Random(f"{self.declared.seed}/{cell}/{repetition}")
+        [part] = draw.choices(chosen, [part.weight for part in chosen])
+        scales = [scale for scale in self.declared.scales if _named(scale.cells, cell)]
+        turns = tuple(_scaled(turn, scales, draw, self.declared.model.spread) for turn in part.turns)
+        return Play(part.name, turns, tuple(fault for fault in self.declared.faults if _fits(fault, cell, repetition)))
+
+    def _candidates(self, cell: str, repetition: int) -> list[Part]:
+        fitting = [part for part in self.declared.plays if _fits(part, cell, repetition)]
         chosen = [part for part in fitting if part.repetitions is not None] or fitting
         if not chosen:
             raise ScriptError(
                 f"{self.name}: no [[play]] fits repetition {repetition} of cell {cell!r}; "
                 "add one without `cells` and `repetitions`."
             )
-        draw = Random(f"{self.seed}/{cell}/{repetition}")
-        [part] = draw.choices(chosen, [part.weight for part in chosen])
-        scales = [scale for scale in self.scales if _named(scale.cells, cell)]
-        turns = tuple(_scaled(turn, scales, draw, self.model.spread) for turn in part.turns)
-        return Play(part.name, turns, tuple(fault for fault in self.faults if _fits(fault, cell, repetition)))
+        return chosen
 
 
 def _named(patterns: tuple[str, ...] | None, cell: str) -> bool:
@@ -258,60 +152,3 @@ def _scaled(turn: Turn, scales: list[Scale], draw: Random, spread: float) -> Tur
         values[name] *= jitter
     pause = values.pop("pause")
     return replace(turn, usage=Usage(**{name: round(value) for name, value in values.items()}), pause=pause)
-
-
-def _check(told: _Text, name: str) -> None:
-    if not told.plays:
-        raise ScriptError(f"{name}: `play` is empty; write at least one [[play]].")
-    seen = set()
-    for part in told.plays:
-        where = f"{name}, play {part.name!r}"
-        if part.name in seen:
-            raise ScriptError(f"{where}: `name` is taken by an earlier play; give each its own.")
-        seen.add(part.name)
-        if part.weight == 0:
-            raise ScriptError(f"{where}: `weight` is 0, so it is never played; leave the play out instead.")
-        _check_turns(part.turns, where)
-    for number, fault in enumerate(told.faults, 1):
-        known = fault.answer in FAULTS if isinstance(fault.answer, str) else 400 <= fault.answer <= 599
-        if not known:
-            words = ", ".join(f'"{word}"' for word in FAULTS)
-            raise ScriptError(
-                f"{name}, fault #{number}: `answer` is {fault.answer!r}; write a status from 400 to 599, or one of {words}."
-            )
-
-
-def _check_turns(turns: tuple[Turn, ...], where: str) -> None:
-    if not turns:
-        raise ScriptError(f"{where}: `turn` is empty; write at least one [[play.turn]].")
-    for number, turn in enumerate(turns, 1):
-        if number < len(turns) and not turn.calls:
-            raise ScriptError(
-                f"{where}, turn #{number}: without a `call` the agent stops here and turn #{number + 1} is never played; "
-                "add a call, or join the two."
-            )
-    if turns[-1].calls or not turns[-1].text:
-        raise ScriptError(
-            f"{where}, turn #{len(turns)}: the last turn must be the answer; give it a `text` and no `call`."
-        )
-
-
-DEFAULT = """\
-# Played for a scenario that has no script of its own.
-[[play]]
-name = "note"
-
-[[play.turn]]
-text = "I look at what is here."
-call = [{ tool = "bash", arguments = { command = "ls" } }]
-usage = { input = 1500, output = 40 }
-
-[[play.turn]]
-text = "I leave a note."
-call = [{ tool = "write", arguments = { path = "NOTES-rehearsal.md", content = "A scripted model was here.\\n" } }]
-usage = { input = 150, output = 60, cached = 1500 }
-
-[[play.turn]]
-text = "A rehearsal: a scripted model left NOTES-rehearsal.md and did nothing else."
-usage = { input = 100, output = 30, cached = 1650 }
-"""

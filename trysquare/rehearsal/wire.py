@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from trysquare.rehearsal.script import Turn
+from trysquare.rehearsal.language import Turn
 
 
 def answered(body: Any) -> int:

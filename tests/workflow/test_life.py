@@ -1,0 +1,156 @@
+"""One matrix from nothing to a synthesis, and what a second launch does. Real engine, real agent, scripted model."""
+
+import json
+import shutil
+
+import pytest
+
+pytestmark = pytest.mark.workflow
+
+
+def test_a_first_launch_measures_scores_and_renders_everything(bench):
+    output = bench.snakemake("run")
+
+    assert len(bench.records) == 4
+    assert bench.state()["complete"] is True
+    assert "complete, 4 of 4 runs valid" in output
+    rows = json.loads((bench.matrix / "measures.json").read_text())
+    assert [(row["cell"], row["repetition"]) for row in rows] == [("plain", 0), ("plain", 1), ("rule", 0), ("rule", 1)]
+    assert all(row["metrics"] == {"delivered": True, "in_scope": True, "tests": True} for row in rows)
+    assert all(row["usage"]["turns"] == 2 and row["rehearsed"] for row in rows)
+    assert "scripted" in (bench.matrix / "synthesis.html").read_text().lower()
+    configuration = json.loads((bench.records[0].parent / "configuration.json").read_text())
+    assert configuration["model_id"] == "rehearsal-1-large"
+    assert configuration["touched"] == ["counter.py"]
+
+
+def test_a_second_launch_does_nothing(bench):
+    bench.snakemake("run")
+    before, requests = bench.evidence(), bench.requests
+
+    output = bench.snakemake("run")
+
+    assert "jobs:" not in output
+    assert bench.requests == requests
+    assert bench.evidence() == before
+
+
+@pytest.mark.parametrize(
+    "flags", [("--forceall",), ("-R", "measure"), ("--rerun-triggers", "mtime", "code", "params", "input")]
+)
+def test_no_flag_of_the_engine_measures_a_recorded_run_again(bench, flags):
+    bench.snakemake("run")
+    before, requests = bench.evidence(), bench.requests
+
+    bench.snakemake("run", *flags)
+
+    assert bench.requests == requests
+    assert bench.evidence() == before
+
+
+def test_lost_metadata_and_touched_files_measure_nothing_again(bench):
+    bench.snakemake("run")
+    before, requests = bench.evidence(), bench.requests
+    shutil.rmtree(bench.root / ".snakemake")
+    for path in bench.root.rglob("*"):
+        path.touch()
+
+    bench.snakemake("run")
+
+    assert bench.requests == requests
+    assert bench.evidence() == before
+
+
+def test_lost_pointers_are_written_again_for_nothing(bench):
+    bench.snakemake("run")
+    requests = bench.requests
+    for record in bench.records:
+        (record.parent / "measured.json").unlink()
+
+    bench.snakemake("run")
+
+    assert bench.requests == requests
+    assert all((record.parent / "measured.json").exists() for record in bench.records)
+
+
+def test_deleting_one_run_measures_and_scores_exactly_that_run(bench):
+    bench.snakemake("run")
+    lost = bench.records[0].parent
+    kept = {name: data for name, data in bench.evidence().items() if lost.name not in name}
+    before = bench.requests_by_run
+    shutil.rmtree(lost)
+
+    output = bench.snakemake("run")
+
+    assert "measure 1" in output
+    assert "score_run 1," in output
+    assert "render_matrix 1" in output
+    assert bench.requests_by_run - before == {lost.name: before[lost.name]}
+    assert kept.items() <= bench.evidence().items()
+
+
+def test_editing_the_validator_scores_everything_again_and_measures_nothing(bench):
+    bench.snakemake("run")
+    requests = bench.requests
+    bench.edit("validator.py", '"in_scope": work <=', '"in_scope": not work <=')
+
+    output = bench.snakemake("run")
+
+    assert "score_run 4" in output
+    assert "measure " not in output
+    assert bench.requests == requests
+    rows = json.loads((bench.matrix / "measures.json").read_text())
+    assert all(row["metrics"]["in_scope"] is False for row in rows)
+
+
+def test_a_validator_edited_and_put_back_leaves_the_first_verdicts(bench):
+    bench.snakemake("run")
+    bench.edit("validator.py", "def evaluate", "undefined\n\n\ndef evaluate")
+    output = bench.snakemake("run", code=1)
+    assert "4 failed by a validator" in output
+    assert not (bench.matrix / "synthesis.html").exists()
+
+    bench.edit("validator.py", "undefined\n\n\ndef evaluate", "def evaluate")
+    bench.snakemake("run")
+
+    assert bench.state()["complete"] is True
+    assert (bench.matrix / "synthesis.html").exists()
+
+
+def test_a_dry_run_writes_nothing(bench):
+    output = bench.snakemake("run", "-n")
+
+    assert "2 cells x 2 repetitions = 4 runs" in output
+    assert not (bench.root / "results").exists()
+
+
+@pytest.mark.parametrize("target", ["render", "score", "collect", "status"])
+def test_no_other_target_measures_a_missing_run(bench, target):
+    bench.snakemake("run")
+    requests = bench.requests
+    shutil.rmtree(bench.records[0].parent)
+
+    output = bench.snakemake(target, code=None)
+
+    assert bench.requests == requests
+    assert [line for line in output.splitlines() if "incomplete, 3 of 4 runs valid, 1 missing" in line]
+    assert len(bench.records) == 3
+
+
+@pytest.mark.parametrize("target", ["render", "score", "collect"])
+def test_a_target_before_any_launch_says_what_to_do(bench, target):
+    output = bench.snakemake(target, code=1)
+
+    assert "nothing is measured yet; the target `run` measures it" in output
+
+
+def test_asking_the_engine_for_a_file_does_not_buy_it(bench):
+    bench.snakemake("run")
+    requests = bench.requests
+    lost = bench.records[0].parent
+    shutil.rmtree(lost)
+
+    output = bench.snakemake(str((lost / "measured.json").relative_to(bench.root)), code=1)
+
+    assert "only the target `run` may spend" in output
+    assert bench.requests == requests

@@ -1,0 +1,108 @@
+"""Files a scenario points at: which values are paths, and what has to be there."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from trysquare.refusals import Refusals, show
+from trysquare.scenario.cells import blocks
+from trysquare.scenario.language import Brick, CustomMetrics, Judge, Script, ScenarioFile
+from trysquare.scenario.model import Reference
+
+SUFFIXES = (".md", ".txt", ".json", ".toml")
+"""Endings that make a value without `/` a path."""
+
+REPOSITORY = "@repository"
+"""The context that keeps the repository's own context files in force."""
+
+TEXT_LIMIT = 10 * 2**20
+"""Bytes one text of a scenario may have."""
+
+
+def is_path(value: str) -> bool:
+    """Whether an inline-or-path value is a path: no newline, no space, and a `/` or a known ending."""
+    return not any(letter in value for letter in "\n\r ") and ("/" in value or value.endswith(SUFFIXES))
+
+
+def references(file: ScenarioFile) -> Iterator[Reference]:
+    """Every file that the valid sections of a scenario point at."""
+    if file.scenario.hypothesis is not None:
+        yield Reference("[scenario] hypothesis", file.scenario.hypothesis, "text")
+    if file.task is not None:
+        yield from _texts("[task]", prompt=file.task.prompt)
+        if file.task.setup is not None:
+            yield Reference("[task] setup", file.task.setup, "executable")
+    for where, lines in blocks(file):
+        yield from _texts(where, prompt=lines.prompt, context=lines.context, system=lines.system)
+        if lines.setup is not None:
+            yield Reference(f"{where} setup", lines.setup, "executable")
+    for name, brick in file.harness.items():
+        yield from _brick(name, brick)
+    for position, validator in enumerate(file.validation or (), 1):
+        where = f"[[validation]] #{position}"
+        if isinstance(validator, Script):
+            yield Reference(f"{where} command", validator.command, "command")
+        elif isinstance(validator, Judge):
+            yield Reference(f"{where} rubric", validator.rubric, "text")
+        else:
+            assert isinstance(validator, CustomMetrics) or validator.mode == "form"
+
+
+def _texts(where: str, **values: str | None) -> Iterator[Reference]:
+    for name, value in values.items():
+        if value is not None and value != REPOSITORY and is_path(value):
+            yield Reference(f"{where} {name}", value, "text")
+
+
+def _brick(name: str, brick: Brick) -> Iterator[Reference]:
+    where = f"[harness.{name}]"
+    if brick.load is not None and brick.repo is None:
+        yield Reference(f"{where} load", brick.load, "file")
+    for path in brick.paths or ():
+        yield Reference(f"{where} paths", path, "tree")
+    for source in (brick.files or {}).values():
+        yield Reference(f"{where} files", source, "file")
+
+
+def check(reference: Reference, base: Path, refusals: Refusals) -> None:
+    """Note what keeps a referenced file from being used."""
+    problem = missing(reference, base)
+    if problem:
+        refusals.add(reference.where, problem)
+
+
+def missing(reference: Reference, base: Path) -> str | None:
+    """Why a referenced file cannot be used, as the end of a sentence; None when it can."""
+    value, kind = reference.value, reference.kind
+    path = base / value
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return f"{show(value)} is a path and cannot be read ({reason.lower()}) at {path.parent}; correct the path or write the file."
+    if kind == "tree" and stat.S_ISDIR(mode):
+        return None
+    if not stat.S_ISREG(mode):
+        what = "a directory" if stat.S_ISDIR(mode) else "no regular file"
+        return f"{show(value)} is {what}; name a file."
+    if kind == "executable" and not os.access(path, os.X_OK):
+        return f"{show(value)} is not executable; run chmod +x on it."
+    if kind == "command" and path.suffix != ".py" and not os.access(path, os.X_OK):
+        return f"{show(value)} is neither executable nor a .py file; run chmod +x on it."
+    return _unreadable(path, value, kind)
+
+
+def _unreadable(path: Path, value: str, kind: str) -> str | None:
+    try:
+        if kind != "text":
+            path.open("rb").close()
+            return None
+        if path.stat().st_size > TEXT_LIMIT:
+            return f"{show(value)} has more than {TEXT_LIMIT // 2**20} MB; shorten it."
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return f"{show(value)} is not UTF-8 text; convert it."
+    except OSError as error:
+        return f"{show(value)} cannot be read ({(error.strerror or str(error)).lower()}); make it readable."
+    return None if text.strip() else f"{show(value)} is an empty file; write the text into it."

@@ -1,0 +1,123 @@
+"""What a reader must know beside the numbers: warnings, and how it was measured."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from trysquare.matrix import Matrix
+from trysquare.measure import Run, counted, tally, valid_runs
+from trysquare.synthesis.model import Evidence
+from trysquare.table import retry_warning
+from trysquare.verdict import plain
+
+ENOUGH = 4
+"""The runs a cell needs before a gap of it can be established."""
+
+ByCell = Mapping[str, Sequence[Run]]
+Launches = Sequence[Mapping[str, Any]]
+
+
+def warnings(matrix: Matrix, by_cell: ByCell, launches: Launches, evidence: Mapping[str, Evidence]) -> tuple[str, ...]:
+    """Every warning that applies, the gravest first."""
+    runs = [run for of_cell in by_cell.values() for run in of_cell]
+    found = [
+        retry_warning(by_cell),
+        *_few(by_cell, matrix.verdict.validity),
+        *_models(by_cell, evidence),
+        _several("agent version", "the agent is part of what was measured", (run.agent_version for run in runs)),
+        _several("launch", "what the provider carried may have differed between them", (run.launch for run in runs)),
+        _carried(launches),
+        _isolation(runs),
+        *(_left_out(cell, of_cell, matrix.verdict.validity) for cell, of_cell in by_cell.items()),
+        *(
+            f"{cell} is STALE: the scenario no longer declares it."
+            for cell in by_cell
+            if cell not in matrix.cells
+        ),
+    ]
+    return tuple(warning for warning in found if warning)
+
+
+def facts(
+    matrix: Matrix, by_cell: ByCell, launches: Launches, evidence: Mapping[str, Evidence], reference: str
+) -> tuple[tuple[str, str], ...]:
+    """Name and value of everything the numbers depend on."""
+    runs = [run for of_cell in by_cell.values() for run in of_cell]
+    verdict, protocol, source = matrix.verdict, matrix.protocol, matrix.source
+    counts = ["its state is valid", *(f"{name} is true" for name in verdict.validity)]
+    found = [
+        ("agent", _each(f"{matrix.agent.kind} {run.agent_version or 'of unknown version'}" for run in runs)),
+        ("model asked for", f"{matrix.agent.provider} / {matrix.agent.model}"),
+        ("models that answered", _each(model for run in runs for model in _answered(run, evidence)) or "not recorded"),
+        ("code", f"{source.repo} at {source.etalon}"),
+        ("commit of the etalon", source.commit),
+        ("repetitions", f"{protocol.repetitions} per cell"),
+        ("overrides", ", ".join(matrix.overrides) or "none"),
+        ("criterion", verdict.criterion),
+        ("reference", reference),
+        ("a run counts when", " and ".join(counts)),
+        ("resampling", f"{plain(verdict.draws)} draws, seed {verdict.seed}"),
+        ("isolation", _each(run.isolation or "none" for run in runs)),
+        ("validators", ", ".join(f"{name} ({each.mode})" for name, each in matrix.validators.items())),
+    ]
+    measured = {run.launch for run in runs}
+    found += [("launch", _launch(line)) for line in launches if line.get("id") in measured]
+    return tuple(found)
+
+
+def _each(values: Iterable[str]) -> str:
+    counts = Counter(values)
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{value} ({counted(count, 'run')})" for value, count in sorted(counts.items()))
+
+
+def _answered(run: Run, evidence: Mapping[str, Evidence]) -> tuple[str, ...]:
+    return evidence[run.id].models if run.id in evidence else ()
+
+
+def _launch(line: Mapping[str, Any]) -> str:
+    load = f"{line['concurrency']} at a time, {plain(line['timeout'])} s each at most"
+    harness = line.get("harness") or {}
+    version = f", trysquare {harness['version']}" if harness.get("version") else ""
+    return f"{line['started']}, {load}{version}"
+
+
+def _few(by_cell: ByCell, validity: Sequence[str]) -> list[str]:
+    counts = {cell: len(valid_runs(runs, validity)) for cell, runs in by_cell.items()}
+    few = ", ".join(f"{cell} ({count})" for cell, count in counts.items() if count < ENOUGH)
+    return [f"Fewer than {ENOUGH} runs count in {few}: no gap of these cells can be established."] if few else []
+
+
+def _models(by_cell: ByCell, evidence: Mapping[str, Evidence]) -> list[str]:
+    answered = {cell: {model for run in runs for model in _answered(run, evidence)} for cell, runs in by_cell.items()}
+    if len(set().union(*answered.values())) < 2:
+        return []
+    named = "; ".join(f"{cell}: {', '.join(sorted(models))}" for cell, models in answered.items() if models)
+    return [f"More than one model answered ({named}): a gap may be one between models."]
+
+
+def _several(noun: str, reason: str, values: Iterable[str | None]) -> str:
+    counts = Counter(value for value in values if value)
+    if len(counts) < 2:
+        return ""
+    named = ", ".join(f"{value} ({counted(count, 'run')})" for value, count in sorted(counts.items()))
+    return f"The runs come from {counted(len(counts), noun, noun + ('es' if noun.endswith('ch') else 's'))}, {named}: {reason}."
+
+
+def _carried(launches: Launches) -> str:
+    count = sum(line.get("kind") == "carry" for line in launches)
+    return f"Runs were carried here from a smaller matrix, in {counted(count, 'act')}." if count else ""
+
+
+def _isolation(runs: Sequence[Run]) -> str:
+    bare = sum((run.isolation or "none") == "none" for run in runs)
+    if not bare:
+        return ""
+    which = "No run was isolated" if bare == len(runs) else f"{counted(bare, 'run')} of {len(runs)} were not isolated"
+    return f"{which}: the agent could read and change what the user who launched it could."
+
+
+def _left_out(cell: str, runs: Sequence[Run], validity: Sequence[str]) -> str:
+    kept = tally(runs, validity)
+    return f"{cell}: {kept.sentence()}." if kept.kept < kept.runs else ""

@@ -1,0 +1,72 @@
+"""Measures as tables: what each cell did, what it cost, and which differences survive resampling.
+
+Pure: runs in, rows and markdown out, so that a rendering is repeated without measuring again.
+"""
+
+from trysquare.table.gaps import (
+    CAUTION,
+    NOTHING,
+    GapRow,
+    entry,
+    established,
+    finding,
+    gap_rows,
+    gap_table,
+    mark,
+)
+from trysquare.table.levels import Level, SpendRow, level_entry, spend_rows, spend_table
+from trysquare.table.measures import (
+    Measure,
+    cost_measures,
+    criterion_measure,
+    criterion_values,
+    group,
+    sample,
+    spend_measures,
+)
+from trysquare.table.scores import (
+    CompareRow,
+    ScoreRow,
+    compare_rows,
+    compare_table,
+    rate_entry,
+    retry_warning,
+    score_rows,
+    score_table,
+    scored_metrics,
+)
+from trysquare.table.tidy import frame
+
+__all__ = [
+    "CAUTION",
+    "NOTHING",
+    "CompareRow",
+    "GapRow",
+    "Level",
+    "Measure",
+    "ScoreRow",
+    "SpendRow",
+    "compare_rows",
+    "compare_table",
+    "cost_measures",
+    "criterion_measure",
+    "criterion_values",
+    "entry",
+    "established",
+    "finding",
+    "frame",
+    "gap_rows",
+    "gap_table",
+    "group",
+    "level_entry",
+    "mark",
+    "rate_entry",
+    "retry_warning",
+    "sample",
+    "score_rows",
+    "score_table",
+    "scored_metrics",
+    "spend_measures",
+    "spend_rows",
+    "spend_table",
+]
