@@ -50,10 +50,17 @@ def bare(repetitions: int, place: Path) -> float:
             offered = provider.models("rehearsal-1")
             agent.home(work / "home", cell.split(" / ")[1], offered)
             thinking = cell.split(" / ")[1]
-            arguments = agent.argv((DEMO / "prompt.md").read_text(), "rehearsal", "rehearsal-1", thinking, work / "session")
+            arguments = agent.argv(
+                (DEMO / "prompt.md").read_text(), "rehearsal", "rehearsal-1", thinking, work / "session"
+            )
             environment = agent.environment(work / "home", offered)
             subprocess.run(
-                arguments, cwd=work / "tree", env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True
+                arguments,
+                cwd=work / "tree",
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                check=True,
             )
 
     jobs = [(repetition, cell) for repetition in range(repetitions) for cell in cells]
@@ -66,7 +73,11 @@ def bare(repetitions: int, place: Path) -> float:
 def engine(place: Path, *arguments: str) -> float:
     """One invocation of the engine, in seconds."""
     command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "2", "run", "--config"]
-    settings = [f'scenario="{place}/scenario.toml"', f'machine_file="{place}/trysquare.toml"', f'output="{place}/results"']
+    settings = [
+        f'scenario="{place}/scenario.toml"',
+        f'machine_file="{place}/trysquare.toml"',
+        f'output="{place}/results"',
+    ]
     began = time.perf_counter()
     done = subprocess.run([*command, *settings, *arguments], cwd=place, capture_output=True, text=True)
     if done.returncode:
@@ -104,7 +115,8 @@ def report(rounds: list[Round]) -> None:
     whole_run = median((r.whole[1] - r.whole[0]) / runs for r in rounds)
     validator_run = median((r.validators[1] - r.validators[0]) / runs for r in rounds)
     marginal = median(
-        ((r.whole[1] - r.whole[0]) - (r.bare[1] - r.bare[0]) - (r.validators[1] - r.validators[0])) / runs for r in rounds
+        ((r.whole[1] - r.whole[0]) - (r.bare[1] - r.bare[0]) - (r.validators[1] - r.validators[0])) / runs
+        for r in rounds
     )
     fixed = median(r.whole[0] - (r.whole[1] - r.whole[0]) for r in rounds)
     rescore = median((r.rescore - r.idle) / (2 * runs) for r in rounds)

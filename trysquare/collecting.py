@@ -1,17 +1,18 @@
 """What the archive of a matrix says: every run's state and measures, derived from disk alone."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from trysquare import archive
 from trysquare.errors import ArchiveError
-from trysquare.files import read_json, read_lines, write_json, write_text
+from trysquare.files import dumps, read_json, read_lines, write_json, write_text
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, ValidatorPlan
 from trysquare.measure import Run, merge
+from trysquare.table.tidy import frame
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def collect(layout: Layout) -> State:
     state = derive(layout, matrix)
     changed = write_json(layout.measures, [run.row() for run in state.runs])
     if changed or not layout.parquet.exists():
-        _write_parquet(layout, state.runs)
+        _write_parquet(layout, state)
     write_json(layout.state, _state_json(layout, state))
     if not state.complete:
         withhold(layout, state)
@@ -195,54 +196,15 @@ def _run_json(planned: Any, state: State) -> dict[str, Any]:
     return entry
 
 
-def _write_parquet(layout: Layout, runs: Sequence[Run]) -> None:
-    import pyarrow as arrow
-    import pyarrow.parquet as parquet
-
-    names = _metric_names(runs)
-    table = arrow.table({**_fixed_columns(runs), **{f"metric.{name}": _metric_column(runs, name) for name in names}})
-    layout.root.mkdir(parents=True, exist_ok=True)
-    neighbour = layout.parquet.with_name(".measures.parquet.new")
-    parquet.write_table(table, neighbour)
+def _write_parquet(layout: Layout, state: State) -> None:
+    """The frame of `trysquare.load` as a file; a metric that is no single type is text there, as JSON."""
+    table = frame(state.runs, tuple(state.matrix.cells))
+    for name in table.columns:
+        if table[name].dtype == object:
+            table[name] = [None if value is None else dumps(value).strip() for value in table[name]]
+    neighbour = layout.parquet.with_name(f".{layout.parquet.name}.new")
+    table.to_parquet(neighbour, index=False)
     neighbour.replace(layout.parquet)
-
-
-def _metric_names(runs: Iterable[Run]) -> list[str]:
-    return list(dict.fromkeys(name for run in runs for name in run.metrics))
-
-
-def _fixed_columns(runs: Sequence[Run]) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {
-        name: [getattr(run, name) for run in runs]
-        for name in (
-            "id",
-            "cell",
-            "repetition",
-            "state",
-            "detail",
-            "attempts",
-            "duration",
-            "agent_version",
-            "launch",
-            "rehearsed",
-        )
-    }
-    for name in ("input", "output", "cacheRead", "cacheWrite", "turns", "retries", "cost"):
-        columns[f"usage.{name}"] = [run.usage.get(name) for run in runs]
-    return columns
-
-
-def _metric_column(runs: Sequence[Run], name: str) -> list[Any]:
-    """One metric as a column of one type; a metric that mixes types is text, as JSON."""
-    import json
-
-    values = [run.metrics.get(name) for run in runs]
-    present = [value for value in values if value is not None]
-    if all(isinstance(value, bool) for value in present):
-        return values
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in present):
-        return [None if value is None else float(value) for value in values]
-    return [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
 
 
 def emit_pointer(pointer: Path) -> None:

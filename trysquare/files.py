@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,22 @@ DIGEST = r"[0-9a-f]{24}"
 def digest(data: Any) -> str:
     """Digest of bytes, or of the canonical JSON of any other value, as 24 hexadecimal digits."""
     if not isinstance(data, bytes):
-        data = json.dumps(data, sort_keys=True, ensure_ascii=False, allow_nan=False).encode()
+        data = _text(data, sort_keys=True).encode()
     return hashlib.blake2s(data, digest_size=12).hexdigest()
 
 
 def dumps(data: Any) -> str:
     """The text of a JSON file: two spaces, UTF-8 as it is, a final newline, no NaN."""
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return _text(data, indent=2) + "\n"
+
+
+def _text(data: Any, **form: Any) -> str:
+    """JSON with its letters as they are; half a surrogate pair, which UTF-8 cannot hold, stays an escape.
+
+    Names of files that are not UTF-8 arrive with such halves and come back from the file unchanged.
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, **form)
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def write_bytes(path: str | Path, data: bytes) -> bool:
@@ -49,8 +59,8 @@ def write_bytes(path: str | Path, data: bytes) -> bool:
 
 
 def write_text(path: str | Path, text: str) -> bool:
-    """`write_bytes` for text, in UTF-8."""
-    return write_bytes(path, text.encode("utf-8", "surrogateescape"))
+    """`write_bytes` for text, in UTF-8; what UTF-8 cannot hold is written as an escape."""
+    return write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
 def write_json(path: str | Path, data: Any) -> bool:
@@ -62,7 +72,7 @@ def append_line(path: str | Path, data: Any) -> None:
     """Append one JSON line in a single write, so that concurrent writers never interleave."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    line = json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
+    line = _text(data) + "\n"
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         os.write(handle, line.encode("utf-8", "backslashreplace"))

@@ -5,7 +5,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import wraps
@@ -22,6 +21,9 @@ from trysquare.matrix import Matrix
 
 FREE_MODES = ("script", "custom-metrics")
 """Validator modes whose verdicts cost nothing, so that the target score may ask for them."""
+
+LOCAL_SURPLUS = 5
+"""Jobs that use no core the engine runs at once on one machine, beyond its cores."""
 
 TOP_PRIORITY = 10**6
 """The priority of the first run; scoring has the same, so that it goes before further measures."""
@@ -237,8 +239,8 @@ class Launch:
     def _line(self) -> dict[str, Any]:
         """What launches.jsonl says of this launch, and what its jobs copy into each record."""
         now = datetime.now(UTC)
-        slots = int(self._workflow.global_resources["agent_slots"])
-        limit = (self._workflow.cores or 0) + 5 if self._workflow.local_exec else self._workflow.nodes or slots
+        slots, cores, jobs = (self._provided(name) for name in ("agent_slots", "_cores", "_nodes"))
+        limit = cores + LOCAL_SURPLUS if self._workflow.local_exec else jobs
         return {
             "kind": "launch",
             "id": f"{now:%Y%m%dT%H%M%S}-{os.getpid()}",
@@ -249,6 +251,12 @@ class Launch:
             "agent": {"kind": "pi", "version": agent.version() if "run" in self._asked else None},
             "harness": {"version": version("trysquare"), "revision": _revision()},
         }
+
+    def _provided(self, resource: str) -> int:
+        """How much of a resource this launch may use at once; as much as there is when nobody said."""
+        given = self._workflow.global_resources[resource]
+        amount = getattr(given, "value", given)
+        return sys.maxsize if amount is None else int(amount)
 
     def finish(self) -> None:
         """Refresh the derived files after a launch, and say in one line how far each matrix is."""

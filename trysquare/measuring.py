@@ -14,8 +14,8 @@ from trysquare.errors import ArchiveError, TrysquareError
 from trysquare.files import append_line, read_lines, write_bytes, write_json, write_text
 from trysquare.frozen import encode
 from trysquare.layout import Layout, RunLayout
-from trysquare.matrix import CellPlan, Matrix, RunPlan
-from trysquare.measure.stream import models
+from trysquare.matrix import CellPlan, Extension, Matrix, RunPlan
+from trysquare.runner.sources import harness_dir
 
 EMPTY = 1
 """Exit status of a job whose run produced nothing."""
@@ -137,6 +137,7 @@ def _launch(bench: Bench, tree: repo.Prepared) -> agent.Outcome:
     with _provider(bench) as provider:
         offered = None if provider is None else provider.models(declared.model)
         agent.home(bench.work / "home", cell.thinking, offered)
+        extensions = [_extension(bench, extension) for extension in cell.extensions]
 
         def arguments(attempt: int) -> Sequence[str]:
             sessions = bench.work / f"session-{attempt}"
@@ -147,7 +148,7 @@ def _launch(bench: Bench, tree: repo.Prepared) -> agent.Outcome:
                 declared.model,
                 cell.thinking,
                 sessions,
-                extensions=repo.extensions(bench.layout.bricks, Path(bench.matrix.workdir), cell, bench.work),
+                extensions=extensions,
                 skills=[tree.path / ".pi" / "skills" / name for name in _skills(cell)],
                 has_context=cell.context is not None or cell.keep_context,
             )
@@ -162,6 +163,15 @@ def _launch(bench: Bench, tree: repo.Prepared) -> agent.Outcome:
             env=agent.environment(bench.work / "home", offered),
             failed=lambda attempt, outcome: _failed(bench, attempt, outcome),
         )
+
+
+def _extension(bench: Bench, extension: Extension) -> Path:
+    """Where an extension is loaded from: its pinned repository, or its frozen files put beside the tree."""
+    if extension.origin is not None:
+        workdir = Path(bench.matrix.workdir)
+        return harness_dir(workdir, extension.origin, str(extension.tag)) / extension.load
+    target = bench.work / "extensions" / extension.brick
+    return repo.materialise(bench.layout.bricks, extension.tree, target) / extension.load
 
 
 def _skills(cell: CellPlan) -> list[str]:
@@ -197,12 +207,11 @@ def _stage(bench: Bench, tree: repo.Prepared, change: repo.Change, outcome: agen
     stage = RunLayout(bench.stage)
     before = _attempts(bench)
     sessions = _archive_sessions(bench, stage, before)
-    ran = models(sessions[-1].read_text(encoding="utf-8", errors="replace")) if sessions else []
     write_text(stage.prompt, bench.prompt)
     write_text(stage.response, outcome.response)
     write_bytes(stage.patch, change.patch)
     collected = archive.collect_files(tree.path, bench.matrix.task.collect, stage.collected)
-    write_json(stage.configuration, _configuration(bench, tree, change, collected, ran[-1] if ran else None))
+    write_json(stage.configuration, _configuration(bench, tree, change, collected, agent.recorded_model(sessions)))
     write_json(stage.record, _record(bench, outcome, before + 1))
 
 

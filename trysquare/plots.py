@@ -8,7 +8,7 @@ fallback, so that a panel also stands alone. What colour says, shape says too.
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 360.0
+WIDTH = 330.0
 """Width of a panel in SVG units, about one CSS pixel each."""
 
-ROW, HEAD, FOOT = 38.0, 6.0, 26.0
-LEFT, RIGHT = 6.0, 10.0
+ROW, HEAD, FOOT = 46.0, 2.0, 26.0
+LEFT, RIGHT = 5.0, 5.0
 INK, MUTED, HAIRLINE, ACCENT, PAPER = "#010101", "#020202", "#030303", "#040404", "#050505"
 COLOURS = {
     INK: "currentColor",
@@ -35,9 +35,13 @@ SVG = "http://www.w3.org/2000/svg"
 STYLE = "font-family: inherit; stroke-linejoin: round; stroke-linecap: butt"
 ElementTree.register_namespace("", SVG)
 ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
-LABEL, SMALL = 11.5, 10.0
-DOT = 6.4
+LABEL, SMALL = 12.5, 11.0
+DOT, LANE = 5.4, 5.0
 LANES = (0, 1, -1, 2, -2)
+POINT = {"markersize": 7.5, "markerfacecolor": ACCENT, "markeredgecolor": ACCENT}
+OPEN_POINT = {"markersize": 7.5, "markerfacecolor": PAPER, "markeredgecolor": INK, "markeredgewidth": 1.4}
+RUN = {"markersize": DOT, "markerfacecolor": INK, "markeredgecolor": PAPER, "markeredgewidth": 0.6}
+OPEN_RUN = {"markersize": DOT, "markerfacecolor": PAPER, "markeredgecolor": INK, "markeredgewidth": 1.1}
 
 Render = Callable[[float], str]
 
@@ -66,7 +70,7 @@ class Sample:
     note: str
 
 
-def forest(name: str, rows: Sequence[Gap], render: Render) -> str:
+def forest(name: str, rows: Sequence[Gap], render: Render, ticks: Render) -> str:
     """One panel of gaps: point, interval, and the line of no difference.
 
     Parameters
@@ -75,8 +79,8 @@ def forest(name: str, rows: Sequence[Gap], render: Render) -> str:
         The measure, and what makes the panel's ids its own: no two panels of a page may share it.
     rows : sequence of Gap
         In the order to draw, from above.
-    render : callable
-        Value to text, for the axis and the label of a row.
+    render, ticks : callable
+        Value to text, for the label of a row and for the axis.
 
     Returns
     -------
@@ -87,26 +91,19 @@ def forest(name: str, rows: Sequence[Gap], render: Render) -> str:
     established = sum(row.established for row in rows)
     description = f"Gaps in {name} with their intervals, {established} of {len(rows)} established"
     with _panel(f"gap-{name}", description, len(rows)) as (axes, out):
-        _scale(axes, spread, render)
-        axes.axvline(0, color=INK, linewidth=1, zorder=1)
+        _scale(axes, spread, len(rows), ticks)
+        _uprights(axes, 0, len(rows), color=INK, linewidth=1.1)
         for y, row in enumerate(rows):
-            colour = ACCENT if row.established else INK
-            axes.plot([row.low, row.high], [y, y], color=colour, linewidth=2 if row.established else 1.2, zorder=2)
-            axes.plot(
-                [row.value],
-                [y],
-                marker="o",
-                markersize=7.5,
-                markerfacecolor=ACCENT if row.established else PAPER,
-                markeredgecolor=colour,
-                markeredgewidth=1.4,
-                zorder=3,
-            )
             _caption(axes, y, row.label, render(row.value), row.established)
+        for full, colour, width in ((True, ACCENT, 2.0), (False, INK, 1.2)):
+            kept = [(y, row) for y, row in enumerate(rows) if row.established is full]
+            ys = [y for y, _ in kept]
+            axes.hlines(ys, [row.low for _, row in kept], [row.high for _, row in kept], colour, linewidth=width)
+            _markers(axes, [row.value for _, row in kept], ys, POINT if full else OPEN_POINT)
     return out[0]
 
 
-def strip(name: str, rows: Sequence[Sample], level: Callable[[Sequence[float]], float], render: Render) -> str:
+def strip(name: str, rows: Sequence[Sample], level: Callable[[Sequence[float]], float], ticks: Render) -> str:
     """One panel of runs: a dot each at its value, and a tick at the level of the cell.
 
     Parameters
@@ -117,7 +114,7 @@ def strip(name: str, rows: Sequence[Sample], level: Callable[[Sequence[float]], 
         In the order to draw, from above. An empty sample keeps its row.
     level : callable
         The statistic of the measure, for the tick.
-    render : callable
+    ticks : callable
         Value to text, for the axis.
 
     Returns
@@ -126,15 +123,21 @@ def strip(name: str, rows: Sequence[Sample], level: Callable[[Sequence[float]], 
         One `<svg>` element. Retried runs are hollow.
     """
     with _panel(f"runs-{name}", f"Every run of {len(rows)} cells by {name}", len(rows)) as (axes, out):
-        _scale(axes, [value for row in rows for value in row.values], render)
+        _scale(axes, [value for row in rows for value in row.values], len(rows), ticks)
+        marks = [(y, level(row.values)) for y, row in enumerate(rows) if row.values]
+        below, above = [y - 0.24 for y, _ in marks], [y + 0.24 for y, _ in marks]
+        axes.vlines([x for _, x in marks], below, above, ACCENT, linewidth=2.2)
         left, right = axes.get_xlim()
+        scale = (right - left) / (WIDTH - LEFT - RIGHT)
+        dots = []
         for y, row in enumerate(rows):
             _caption(axes, y, row.label, row.note, False)
-            if row.values:
-                tick = level(row.values)
-                axes.plot([tick, tick], [y - 0.19, y + 0.19], color=ACCENT, linewidth=2.2, zorder=1)
-            lanes = _lanes([(value - left) / (right - left) * WIDTH for value in row.values])
-            _dots(axes, row.values, [y + 0.085 * lane for lane in lanes], [not again for again in row.retried])
+            places = _places([(value - left) / scale for value in row.values])
+            dots += [
+                (left + across * scale, y + LANE / ROW * lane, not again)
+                for (across, lane), again in zip(places, row.retried, strict=True)
+            ]
+        _dots(axes, dots)
     return out[0]
 
 
@@ -150,8 +153,19 @@ def tally(name: str, rows: Sequence[Sample]) -> str:
         axes.set_xticks([])
         for y, row in enumerate(rows):
             _caption(axes, y, row.label, row.note, False)
-            _dots(axes, range(1, len(row.values) + 1), [y] * len(row.values), [bool(value) for value in row.values])
+        values = ((x, y, bool(value)) for y, row in enumerate(rows) for x, value in enumerate(row.values, 1))
+        _dots(axes, list(values))
     return out[0]
+
+
+def exact(value: float) -> str:
+    """A value on an axis, where rounding would misplace it: `2.5`, `11 500`."""
+    return f"{value:,.12g}".replace(",", " ")
+
+
+def exact_signed(value: float) -> str:
+    """A difference on an axis: `+2.5`, `-11 500`, `0`."""
+    return f"+{exact(value)}" if value > 0 else exact(value)
 
 
 @contextmanager
@@ -183,62 +197,88 @@ def _panel(key: str, description: str, rows: int, foot: float = FOOT) -> Iterato
         out.append(_element(figure, key, description, height))
 
 
-def _scale(axes: "Axes", values: Sequence[float], render: Render) -> None:
-    """A horizontal axis that holds the values with some air, with few ticks."""
+def _scale(axes: "Axes", values: Sequence[float], rows: int, ticks: Render) -> None:
+    """A horizontal axis that holds the values with some air, with few ticks, and a light upright at each."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     low, high = min(values, default=0.0), max(values, default=1.0)
     air = (high - low) * 0.08 or abs(high) * 0.5 or 0.5
     axes.set_xlim(low - air, high + air)
-    axes.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: render(value)))
+    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ticks(value)))
     for tick in axes.get_xticks():
         if low - air <= tick <= high + air:
-            axes.axvline(tick, color=HAIRLINE, linewidth=0.6, zorder=0)
+            _uprights(axes, tick, rows, color=HAIRLINE, linewidth=0.8)
+
+
+def _uprights(axes: "Axes", x: float, rows: int, color: str, linewidth: float) -> None:
+    """A vertical line through every row that leaves its label free."""
+    axes.vlines(
+        [x] * rows, [y - 0.25 for y in range(rows)], [y + 0.38 for y in range(rows)], color, linewidth=linewidth
+    )
 
 
 def _caption(axes: "Axes", y: float, label: str, note: str, strong: bool) -> None:
     """What a row is, above it on the left, and its figure on the right."""
     place = axes.get_yaxis_transform()
-    room = 52 - len(note)
+    room = 46 - len(note)
     text = _printable(label)
     text = text if len(text) <= room else text[: room - 1] + "…"
     common: dict[str, Any] = {"transform": place, "fontsize": LABEL, "va": "baseline", "parse_math": False}
-    axes.text(0, y - 0.3, text, color=INK, ha="left", **common)
+    axes.text(0, y - 0.34, text, color=INK, ha="left", **common)
     colour, weight = (ACCENT, "bold") if strong else (MUTED, "normal")
-    axes.text(1, y - 0.3, note, color=colour, ha="right", fontweight=weight, **common)
+    axes.text(1, y - 0.34, note, color=colour, ha="right", fontweight=weight, **common)
 
 
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _dots(axes: "Axes", xs: Sequence[float], ys: Sequence[float], filled: Sequence[bool]) -> None:
+def _dots(axes: "Axes", dots: Sequence[tuple[float, float, bool]]) -> None:
+    """Dots at x and y, filled or hollow."""
     for full in (True, False):
-        kept = [i for i, flag in enumerate(filled) if flag is full]
-        if kept:
-            axes.plot(
-                [float(xs[i]) for i in kept],
-                [ys[i] for i in kept],
-                linestyle="none",
-                marker="o",
-                markersize=DOT,
-                markerfacecolor=INK if full else PAPER,
-                markeredgecolor=PAPER if full else INK,
-                markeredgewidth=0.6 if full else 1.1,
-                zorder=2,
-            )
+        kept = [(x, y) for x, y, filled in dots if filled is full]
+        _markers(axes, [x for x, _ in kept], [y for _, y in kept], RUN if full else OPEN_RUN)
 
 
-def _lanes(positions: Sequence[float]) -> list[int]:
-    """For each dot the lane nearest the middle where it overlaps no other, as far as lanes go."""
-    lanes = [0] * len(positions)
-    last: dict[int, float] = {}
+def _markers(axes: "Axes", xs: Sequence[float], ys: Sequence[float], look: Mapping[str, Any]) -> None:
+    if xs:
+        axes.plot(xs, ys, linestyle="none", marker="o", zorder=3, **look)
+
+
+def _places(positions: Sequence[float]) -> list[tuple[float, int]]:
+    """For each dot where it goes, across and in which lane, so that none hides another.
+
+    A dot stays at its value as long as a lane is free there; a crowd becomes a block of columns around its middle.
+    """
+    places = [(position, 0) for position in positions]
+    last = dict.fromkeys(LANES, float("-inf"))
+    for crowd in _crowds(positions):
+        if len(crowd) <= len(LANES):
+            for i in crowd:
+                lane = next(
+                    (lane for lane in LANES if positions[i] - last[lane] >= DOT), min(LANES, key=last.__getitem__)
+                )
+                places[i], last[lane] = (positions[i], lane), positions[i]
+            continue
+        middle = sum(positions[i] for i in crowd) / len(crowd)
+        columns = -(-len(crowd) // len(LANES))
+        for rank, i in enumerate(crowd):
+            column, lane = divmod(rank, len(LANES))
+            across = middle + (column - (columns - 1) / 2) * DOT
+            places[i], last[LANES[lane]] = (across, LANES[lane]), across
+    return places
+
+
+def _crowds(positions: Sequence[float]) -> list[list[int]]:
+    """The dots that begin within one dot's width of the first of them, from the left."""
+    crowds: list[list[int]] = []
     for i in sorted(range(len(positions)), key=lambda i: (positions[i], i)):
-        free = (lane for lane in LANES if positions[i] - last.get(lane, float("-inf")) >= DOT)
-        lanes[i] = next(free, 0)
-        last[lanes[i]] = positions[i]
-    return lanes
+        if crowds and positions[i] - positions[crowds[-1][0]] < DOT:
+            crowds[-1].append(i)
+        else:
+            crowds.append([i])
+    return crowds
 
 
 def _element(figure: "Figure", key: str, description: str, height: float) -> str:

@@ -3,7 +3,8 @@
 import difflib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +97,30 @@ def together(problems: Sequence[str]) -> str:
     """Several problems as the text of one error, one line each."""
     more = len(problems) - LISTED
     return "\n".join([*problems[:LISTED], *([f"... and {more} more of the same kind"] if more > 0 else [])])
+
+
+class Gathering:
+    """The refusals of several steps, shown together once all of them were tried."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """Try one step; what it refuses is noted."""
+        try:
+            yield
+        except TrysquareError as error:
+            if str(error) not in self.problems:
+                self.problems.append(str(error))
+
+    def settle(self, error: type[TrysquareError]) -> None:
+        """Raise when any step refused.
+
+        Raises
+        ------
+        TrysquareError
+            Of the kind given; its text has every refusal.
+        """
+        if self.problems:
+            raise error(together(self.problems))

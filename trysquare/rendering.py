@@ -23,9 +23,26 @@ def render(layout: Layout) -> str:
         raise ArchiveError(status_line(layout.root, state))
     from trysquare import synthesis
 
-    runs = [Run.from_row(row) for row in read_json(layout.measures)]
-    built = synthesis.build(matrix, runs, read_lines(layout.launches))
+    runs = measures(layout)
+    launches = [line for line in read_lines(layout.launches) if line.get("kind") == "launch"]
+    built = synthesis.build(matrix, runs, launches, evidence=synthesis.gather(layout, matrix, runs))
     write_text(layout.synthesis, synthesis.markdown(built))
     page = layout.synthesis.with_suffix(".html")
     write_text(page, synthesis.page(built))
     return f"synthesis: {page}"
+
+
+def measures(layout: Layout) -> list[Run]:
+    """The rows of measures.json.
+
+    Raises
+    ------
+    ArchiveError
+        When there is none.
+    """
+    try:
+        return [Run.from_row(row) for row in read_json(layout.measures)]
+    except FileNotFoundError:
+        raise ArchiveError(
+            f"{layout.measures} does not exist: the target `collect` writes it from the archive."
+        ) from None

@@ -111,17 +111,7 @@ def _validate(
         etalon_commit=matrix.source.commit,
         base_commit=configuration["base_commit"],
     )
-    command = _materialise(layout, validator, work / "validator")
-    runnable = Validator(validator.mode, validator.metrics, {"command": str(command)})
-    return validation.run_script(runnable, context, validator.timeout, cwd=command.parent)
-
-
-def _materialise(layout: Layout, validator: ValidatorPlan, target: Path) -> Path:
-    """The frozen validator as files again; returns the path of its command."""
     assert validator.command is not None
-    for name, blob in validator.tree.items():
-        path = target / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(layout.brick(blob.digest), path)
-        path.chmod(0o755 if blob.executable else 0o644)
-    return target / validator.command
+    command = repo.materialise(layout.bricks, validator.tree, work / "validator") / validator.command
+    runnable = Validator(validator.mode, validator.metrics, {"command": str(command)})
+    return validation.run_script(runnable, context, validator.timeout, cwd=work)

@@ -5,6 +5,8 @@ import threading
 from types import TracebackType
 
 CHUNK = 65536
+GRACE = 2.0
+"""Seconds to wait for the end of the stream, which a process that survived its own killing would hold open."""
 
 
 class Tail:
@@ -28,7 +30,7 @@ class Tail:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         os.close(self.fd)
-        self._reader.join()
+        self._reader.join(GRACE)
 
     def _read(self) -> None:
         while chunk := os.read(self._source, CHUNK):
@@ -46,5 +48,5 @@ class Tail:
     @property
     def text(self) -> str:
         """What was kept, once the block has ended; its first line says how much was not."""
-        text = self._kept.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        text = bytes(self._kept).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
         return f"[{self.dropped} bytes dropped]\n{text}" if self.dropped else text

@@ -76,3 +76,13 @@ def test_concurrent_writers_never_interleave(tmp_path):
     assert len(lines) == 800
     for k in range(4):
         assert [line["i"] for line in lines if line["who"] == str(k)] == list(range(200))
+
+
+def test_a_name_that_is_not_utf8_comes_back_unchanged_from_a_file_that_is(tmp_path):
+    name = b"caf\xe9.txt".decode("utf-8", "surrogateescape")
+    write_json(tmp_path / "names.json", [name])
+    (tmp_path / "names.json").read_text(encoding="utf-8")
+    assert read_json(tmp_path / "names.json") == [name]
+    append_line(tmp_path / "names.jsonl", name)
+    assert read_lines(tmp_path / "names.jsonl") == [name]
+    assert len(digest([name])) == 24

@@ -47,7 +47,9 @@ def test_a_failed_job_says_the_last_line_of_its_log_and_where_it_is(handler, tmp
     log.write_text("something\n0123abcd: 503 upstream overloaded\n")
     begin(handler, tmp_path, [log])
     emit(handler, LogEvent.JOB_ERROR, jobid=3)
-    assert f"failed  measure rule_off/0123abcd: 0123abcd: 503 upstream overloaded  (log: {log})" in capsys.readouterr().err
+    assert (
+        f"failed  measure rule_off/0123abcd: 0123abcd: 503 upstream overloaded  (log: {log})" in capsys.readouterr().err
+    )
 
 
 def test_a_failed_job_without_a_log_says_that(handler, tmp_path, capsys):

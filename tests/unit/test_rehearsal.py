@@ -185,7 +185,7 @@ def test_an_endless_answer_goes_on_until_the_agent_hangs_up(serve):
 
 
 def test_silence_is_a_request_that_is_counted_and_never_answered(serve, tmp_path):
-    provider = serve('[[fault]]\nanswer = "silence"\ntimes = 1\n' + PLAY)
+    provider = serve('[[fault]]\nanswer = "silence"\nattempt = 1\n' + PLAY)
     body = json.dumps({"messages": conversation()}).encode()
     with socket.create_connection(("127.0.0.1", provider.port)) as connection:
         connection.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body) + body)

@@ -40,7 +40,9 @@ def test_killing_the_engine_keeps_what_is_finished_and_leaves_nobody(slow):
         _, alive = psutil.wait_procs(processes, timeout=SECONDS_TO_END)
     assert alive == []
     kept, requests = slow.evidence(), slow.requests_by_run
-    assert not list(slow.matrix.glob("runs/*/*/session")) or all(path.parent.joinpath("run.json").exists() for path in slow.matrix.glob("runs/*/*/session"))
+    assert not list(slow.matrix.glob("runs/*/*/session")) or all(
+        path.parent.joinpath("run.json").exists() for path in slow.matrix.glob("runs/*/*/session")
+    )
 
     finish_and_compare(slow, kept, requests)
 

@@ -4,22 +4,20 @@ import json
 import math
 import os
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from trysquare.errors import TrysquareError
 
 
 class CannotJudge(TrysquareError):
-    """This run cannot be scored, which is not the same as scoring it badly."""
+    """A run that cannot be scored, which is not the same as scoring it badly."""
 
 
 class ProbeTimeout(CannotJudge):
     """A probe that did not end in time; a validator that knows this to be the work's failure catches it and scores."""
 
 
-@dataclass(frozen=True)
-class Metric:
+class Metric(NamedTuple):
     """A value and, when it helps, the reason it came out that way.
 
     There is no value that means "I could not tell": that is `Metric.unjudged`. An empty reason is not published.
@@ -31,7 +29,7 @@ class Metric:
 
     @classmethod
     def unjudged(cls, reason: str) -> "Metric":
-        """This one metric could not be judged; the other metrics of the run stand."""
+        """A metric that could not be judged; the other metrics of the run stand."""
         return cls(None, reason, judged=False)
 
     def __bool__(self) -> bool:
@@ -54,6 +52,8 @@ def plain(value: Any) -> Any:
         if not math.isfinite(value):
             raise ValueError(f"{value} is not a measurement; return Metric.unjudged(reason) when there is none")
         return value
+    if isinstance(value, Metric):
+        raise TypeError("a Metric stands for one metric and cannot be part of a value")
     if isinstance(value, Set):
         return _ordered([plain(item) for item in value])
     if isinstance(value, list | tuple):

@@ -4,9 +4,9 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from trysquare.assay.metrics import CannotJudge
 from trysquare.assay.shell import leaves_sources_alone
@@ -17,11 +17,10 @@ SHELL = "bash"
 OPAQUE = frozenset({SHELL, "codemode", "powershell", "subagent"})
 """Tools whose failure does not undo what they wrote before."""
 
-SKILL = re.compile(r'<skill name="([^"]+)" location="[^"]+">\n.*?\n</skill>(?:\n\n|\Z)', re.DOTALL)
+SKILL = r'(?s)<skill name="([^"]+)" location="[^"]+">\n.*?\n</skill>(?:\n\n|\Z)'
 
 
-@dataclass(frozen=True)
-class ToolCall:
+class ToolCall(NamedTuple):
     """One call the agent made, as the archived session recorded it.
 
     `failed` is None when the session ends before the result of the call. `cwd` is the directory the agent worked in,
@@ -29,9 +28,12 @@ class ToolCall:
     """
 
     name: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = MappingProxyType({})
     failed: bool | None = False
     cwd: str = ""
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.failed))
 
     def wrote(self, path: str) -> bool:
         """Whether this call wrote the file `path`, relative to the tree. A failed call never counts.
@@ -52,7 +54,9 @@ def wrote(call: ToolCall, path: str, suite: Sequence[str] = ()) -> bool:
     if call.name == SHELL and leaves_sources_alone(str(call.arguments.get("command", "")), suite):
         return False
     if call.name not in WRITERS:
-        known = "may have written" if call.name in OPAQUE else "is a tool this version does not know and may have written"
+        known = (
+            "may have written" if call.name in OPAQUE else "is a tool this version does not know and may have written"
+        )
         raise CannotJudge(f"{_shown(call)} {known} {path}, and the session does not say")
     if not _same(call, path):
         return False
@@ -77,7 +81,11 @@ def _placed(cwd: str, path: str) -> str:
 
 def _shown(call: ToolCall) -> str:
     command = call.arguments.get("command")
-    return f"the call of {call.name} `{' '.join(command.split())[:80]}`" if isinstance(command, str) else f"a call of {call.name}"
+    return (
+        f"the call of {call.name} `{' '.join(command.split())[:80]}`"
+        if isinstance(command, str)
+        else f"a call of {call.name}"
+    )
 
 
 def measured(directory: Path) -> list[dict[str, Any]]:
@@ -153,8 +161,7 @@ def skills_expanded(entries: list[dict[str, Any]]) -> tuple[str, ...]:
         raise CannotJudge("the session holds no user message: which skills the prompt carried is unknown")
     text = "".join(str(block.get("text", "")) for block in _blocks(first, "text"))
     names: list[str] = []
-    position = 0
-    while found := SKILL.match(text, position):
+    while found := re.match(SKILL, text):
         names.append(found[1])
-        position = found.end()
+        text = text[found.end() :]
     return tuple(names)

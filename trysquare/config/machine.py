@@ -56,7 +56,9 @@ class Config:
             return known[name]
         lines = f"[{section}]\n{key(name)} = {toml(f'/path/to/{name}')}"
         if self.path is None:
-            raise ConfigError(f"{show(name)} is not resolved: there is no {NAME}; write one beside the scenario:\n{lines}")
+            raise ConfigError(
+                f"{show(name)} is not resolved: there is no {NAME}; write one beside the scenario:\n{lines}"
+            )
         raise ConfigError(
             f"{self.path}: [{section}] does not name {show(name)}{closest(name, known)}; it names {listed(known)}. "
             f"Add the line:\n{lines}"
@@ -120,7 +122,7 @@ def load(path: Path | None) -> Config:
     refusals = Refusals(path, ConfigError)
     kept = _without_measuring(raw, refusals)
     _check_isolation(kept, refusals)
-    file = shape.read(MachineFile, kept, refusals, {})
+    file, _ = shape.read(MachineFile, kept, refusals, {})
     _check_addresses(file.repos, "repos", path, refusals)
     _check_addresses(file.harness, "harness", path, refusals)
     if file.defaults.workdir is not None:
@@ -149,7 +151,9 @@ def _check_isolation(raw: dict[str, Any], refusals: Refusals) -> None:
     section = raw.get("isolation")
     backend = section.get("backend") if isinstance(section, dict) else None
     if isinstance(section, dict) and isinstance(backend, str) and backend != "none":
-        refusals.add("[isolation] backend", f'found {show(backend)}, which is not available yet; write backend = "none".')
+        refusals.add(
+            "[isolation] backend", f'found {show(backend)}, which is not available yet; write backend = "none".'
+        )
         raw["isolation"] = {name: value for name, value in section.items() if name != "backend"}
 
 
@@ -161,7 +165,9 @@ def _check_addresses(addresses: Mapping[str, str], section: str, path: Path, ref
         elif any(ord(letter) <= 32 for letter in value):
             refusals.add(where, "the URL holds spaces or control characters; write it without.")
         elif re.match(r"https?://[^/]*@", value) or re.match(r"\w+://[^/@]*:[^/@]*@", value):
-            refusals.add(where, "the URL holds credentials, which would end in archives; use a credential helper of git.")
+            refusals.add(
+                where, "the URL holds credentials, which would end in archives; use a credential helper of git."
+            )
 
 
 def _check_path(where: str, value: str, path: Path, refusals: Refusals) -> None:

@@ -22,9 +22,9 @@ _PIPE_BUF = 512
 class TooMuchOutput(Exception):
     """A child that was ended for writing more than it was allowed: its exit status is evidence of nothing."""
 
-    def __init__(self, what: str, limit: int) -> None:
+    def __init__(self, what: str, limit: float) -> None:
         self.what, self.limit = what, limit
-        super().__init__(f"{what} wrote more than {limit} bytes and was stopped")
+        super().__init__(f"{what} wrote more than {limit:.0f} bytes and was stopped")
 
 
 def run(
@@ -39,8 +39,8 @@ def run(
     stdin: Where = None,
     stdout: Where = None,
     stderr: Where = None,
-    ceiling: int | None = None,
-    written: Callable[[], int] | None = None,
+    ceiling: float | None = None,
+    written: Callable[[], float] | None = None,
 ) -> "subprocess.CompletedProcess[Any]":
     """`subprocess.run`, for a child this process can end together with all it started.
 
@@ -52,7 +52,7 @@ def run(
     ----------
     timeout : float, optional
         Seconds until the child and its descendants get SIGTERM, then SIGKILL after `GRACE`.
-    ceiling : int, optional
+    ceiling : float, optional
         Bytes the child may write. `written` says how many it has; without it, what was captured is counted.
 
     Raises
@@ -106,8 +106,8 @@ def _text(data: bytes | None) -> str | None:
 class _Limits:
     argv: Sequence[Any]
     timeout: float | None
-    ceiling: int | None
-    written: Callable[[], int] | None
+    ceiling: float | None
+    written: Callable[[], float] | None
     started: float = field(default_factory=time.monotonic)
 
     def patience(self) -> float:
@@ -129,7 +129,7 @@ class _Limits:
 class _Child:
     """One running child: moves its bytes, notices its end, and leaves nothing of it behind."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", mark: str, data: bytes, room: int | None) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", mark: str, data: bytes, room: float | None) -> None:
         self.process, self.mark, self.room = process, mark, room
         self.ended = False
         self.taken = 0

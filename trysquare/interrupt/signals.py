@@ -104,7 +104,6 @@ def adopt() -> None:
     SystemExit
         When the parent is gone already.
     """
-
     leaving = False
 
     def leave(signum: int, frame: FrameType | None) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from trysquare.errors import ArchiveError
+from trysquare.measure.stream import counted
 
 Kind = Literal["rate", "median", "diagnostic"]
 """How a metric aggregates: true or false, a number, or only readable in a single run."""
@@ -264,7 +265,7 @@ class Tally:
         """The count in words: `10 runs, 9 valid, 2 left: delivered was not true in 7`."""
         removed = [f"{name} was not true in {count}" for name, count in self.untrue.items() if count]
         removed += [f"{name} was not judged in {count}" for name, count in self.unjudged.items() if count]
-        text = f"{self.runs} {'run' if self.runs == 1 else 'runs'}, {self.valid} valid, {self.kept or 'none'} left"
+        text = f"{counted(self.runs, 'run')}, {self.valid} valid, {self.kept or 'none'} left"
         return f"{text}: {', '.join(removed)}" if removed else text
 
 

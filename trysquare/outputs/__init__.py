@@ -11,6 +11,7 @@
 from typing import TYPE_CHECKING
 
 from trysquare.files import write_json, write_text
+from trysquare.outputs.carry import Carried, carryable
 from trysquare.outputs.names import cell_dir, experiment_name, identity, run_id, slug
 from trysquare.outputs.notes import carried_note, incomplete_note, unmeasured_note
 from trysquare.outputs.paths import (
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
     from trysquare.scenario import Cell, Scenario
 
 __all__ = [
+    "Carried",
     "archived_run_dirs",
     "carried_note",
+    "carryable",
     "cell_dir",
     "cell_fingerprint",
     "experiment_name",

@@ -72,7 +72,7 @@ class Provider:
         self._requests = 0
         self._launches: dict[str, int] = {}
         self._job = 1
-        self.closing = threading.Event()
+        self._closing = threading.Event()
 
     def __enter__(self) -> "Provider":
         if any(fault.heals_after for fault in self.play.faults):
@@ -86,7 +86,7 @@ class Provider:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.closing.set()
+        self._closing.set()
         create_connection(("127.0.0.1", self.port)).close()
         self._thread.join()
         self._server.server_close()
@@ -127,7 +127,7 @@ class Provider:
         return {"providers": {NAME: served}}
 
     def _serve(self) -> None:
-        while not self.closing.is_set():
+        while not self._closing.is_set():
             self._server.handle_request()
 
     def _answer(self, request: _Request) -> _Answer:
@@ -208,7 +208,7 @@ class _Handler(socketserver.StreamRequestHandler):
         self.wfile.write(head.encode())
 
     def _stream(self, answer: _Answer) -> None:
-        closing = self.server.provider.closing
+        closing = self.server.provider._closing
         closing.wait(answer.turn.pause / 1000)
         self._head(200, "text/event-stream")
         if answer.fault == "cut":

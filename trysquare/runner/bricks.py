@@ -23,7 +23,7 @@ def read_brick(base: Path, value: str) -> str:
     problem = missing(Reference("", value, "text"), base)
     if problem:
         raise ScenarioError(problem)
-    return (base / value).read_text(encoding="utf-8", newline="")
+    return (base / value).read_bytes().decode("utf-8")
 
 
 def referenced_paths(scenario: Scenario, base: Path) -> list[tuple[str, Path]]:
@@ -54,7 +54,7 @@ def brick_paths(scenario: Scenario, config: Config, cell: Cell, base: Path) -> d
     found: dict[str, tuple[Path, ...]] = {}
     for name, brick in scenario.declared(cell)["harness"].items():
         if brick.repo is not None:
-            pinned = harness_dir(config.workdir, brick.repo, config.place("harness", brick.repo), brick.tag)
+            pinned = harness_dir(config.workdir, config.place("harness", brick.repo), brick.tag)
             found[name] = (pinned / brick.load,)
         elif brick.load is not None:
             found[name] = (base / brick.load,)

@@ -1,15 +1,16 @@
 """Freezing an experiment: every byte that cells and validators read, by digest, with the fingerprints they give."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trysquare.errors import RepoError
 from trysquare.files import digest
 from trysquare.frozen import encode
 from trysquare.matrix import Blob, CellPlan, Extension, Tree
 from trysquare.refusals import key, show
-from trysquare.runner.agents import with_model
+from trysquare.repo.agents import check_agent_models, settle, with_model
 from trysquare.runner.trees import files_under, read_bytes
 from trysquare.scenario import Cell, Scenario, ScenarioError
 
@@ -35,7 +36,9 @@ class Freezer:
     harness repositories to their addresses.
     """
 
-    def __init__(self, scenario: Scenario, script: bytes | None = None, harness: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, scenario: Scenario, script: bytes | None = None, harness: Mapping[str, str] | None = None
+    ) -> None:
         self.scenario = scenario
         self.bricks: dict[str, bytes] = {}
         self._harness = harness
@@ -124,7 +127,10 @@ class Freezer:
         for name, brick in bricks.items():
             where = f"[harness.{key(name)}]"
             if brick.files is not None:
-                found = {_normal(path): self.blob(self._path(source), f"{where} files") for path, source in brick.files.items()}
+                found = {
+                    _normal(path): self.blob(self._path(source), f"{where} files")
+                    for path, source in brick.files.items()
+                }
                 self._unite(trees.files, found, f"{where} files", cell)
             elif brick.paths is not None:
                 self._paths(trees, name, brick, cell)
@@ -153,17 +159,28 @@ class Freezer:
     def _agents(self, found: Mapping[str, Blob], brick: "Brick", value: str, where: str) -> dict[str, Blob]:
         """Agent files, the model of the brick written into each."""
         if not any(path.endswith(".md") for path in found):
-            raise ScenarioError(f"{self.scenario.path}: {where}: {show(value)} holds no agent file (*.md); correct the path.")
+            raise ScenarioError(
+                f"{self.scenario.path}: {where}: {show(value)} holds no agent file (*.md); correct the path."
+            )
         agents = {}
         for path, blob in found.items():
             if path.endswith(".md"):
-                data = with_model(self.bricks[blob.digest], brick.model, f"{self.scenario.path}: {where}: {path}")
+                data = with_model(self.bricks[blob.digest], brick.model)
+                self._settled(data, path, where)
                 blob = Blob(self.keep(data), blob.executable)
             agents[path] = blob
         return agents
 
+    def _settled(self, data: bytes, path: str, where: str) -> None:
+        """Refuse an agent that would run on whatever model the machine prefers."""
+        name, settled = settle(data, path)
+        try:
+            check_agent_models({name: settled})
+        except RepoError as error:
+            raise ScenarioError(f"{self.scenario.path}: {where}: {show(path)}: {error}") from None
+
     def _unite(self, tree: dict[str, Blob], found: Tree, where: str, cell: Cell) -> None:
-        for path, blob in found.items():
+        for path in found:
             clash = next((other for other in tree if _collide(path, other)), None)
             if clash is not None:
                 raise ScenarioError(
@@ -192,8 +209,3 @@ def _normal(path: str) -> str:
 
 def _collide(path: str, other: str) -> bool:
     return path == other or path.startswith(f"{other}/") or other.startswith(f"{path}/")
-
-
-def names_of(paths: Iterable[str]) -> list[str]:
-    """The first component of each path, once."""
-    return sorted({path.split("/", 1)[0] for path in paths})

@@ -143,25 +143,3 @@ def _number(name: str, value: Any, refusals: Refusals) -> float:
         refusals.add(name, f"found {show(value)}; write {what}.")
         return 1
     return int(text) if whole else float(text)
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the config file: closed, and without the acts."""
-    text = {"type": "string", "minLength": 1}
-    kinds: dict[str, Any] = {
-        "text": text,
-        "texts": {"oneOf": [text, {"type": "array", "items": text}]},
-        "whole": {"type": "integer", "minimum": 1},
-        "seconds": {"type": "number", "exclusiveMinimum": 0},
-        "flag": {"type": "boolean"},
-        "layout": {"enum": ["grouped", "blind"]},
-    }
-    settings = {name: key for name, key in KEYS.items() if not key.act}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "trysquare workflow config",
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["scenario"],
-        "properties": {name: {"description": key.description, **kinds[key.kind]} for name, key in settings.items()},
-    }

@@ -28,7 +28,9 @@ def read_bytes(path: Path, where: str) -> tuple[bytes, bool]:
         if not stat.S_ISREG(status.st_mode):
             raise ScenarioError(f"{where}: {path} is no regular file; name a file.")
         if status.st_size > LIMIT:
-            raise ScenarioError(f"{where}: {path} has more than {LIMIT // 2**20} MB; keep large material out of bricks.")
+            raise ScenarioError(
+                f"{where}: {path} has more than {LIMIT // 2**20} MB; keep large material out of bricks."
+            )
         return path.read_bytes(), os.access(path, os.X_OK)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -55,11 +57,15 @@ def files_under(path: Path, where: str, *, keep_name: bool) -> Iterator[tuple[st
         folders[:] = sorted(name for name in folders if name != ".git")
         for name in folders:
             if (Path(folder) / name).is_symlink():
-                raise ScenarioError(f"{where}: {Path(folder) / name} is a link to a directory; copy the directory instead.")
+                raise ScenarioError(
+                    f"{where}: {Path(folder) / name} is a link to a directory; copy the directory instead."
+                )
         for name in sorted(names):
             count += 1
             if count > MOST_FILES:
-                raise ScenarioError(f"{where}: {show(str(path))} holds more than {MOST_FILES} files; name a smaller one.")
+                raise ScenarioError(
+                    f"{where}: {show(str(path))} holds more than {MOST_FILES} files; name a smaller one."
+                )
             file = Path(folder) / name
             yield prefix + file.relative_to(path).as_posix(), file
     if not count:

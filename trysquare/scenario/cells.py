@@ -28,7 +28,9 @@ def expand(file: ScenarioFile, refusals: Refusals) -> tuple[Cell, ...]:
             refusals.add("", f"the cell {show(cell.name)} is declared twice; rename one of the two.")
         seen.add(cell.name)
     if not cells and not refusals.problems:
-        refusals.add("", "there is no cell; declare [variants.<name>] blocks, an empty one for the baseline, or [axes].")
+        refusals.add(
+            "", "there is no cell; declare [variants.<name>] blocks, an empty one for the baseline, or [axes]."
+        )
     return tuple(cells)
 
 
@@ -99,9 +101,7 @@ def _included(file: ScenarioFile, refusals: Refusals) -> Iterator[Cell]:
             refusals.add(where, 'changes keys of its own but has no name; add name = "...".')
             continue
         automatic = "".join(f"+{name}" for name in file.presets if name in given.use)
-        yield Cell(
-            given.name or automatic, _merged(where, given, given.use, file, refusals), given.description or ""
-        )
+        yield Cell(given.name or automatic, _merged(where, given, given.use, file, refusals), given.description or "")
 
 
 def _grid(file: ScenarioFile, refusals: Refusals) -> Iterator[Cell]:
@@ -146,8 +146,8 @@ def _check_axes(axes: Mapping[str, Sequence[str]], file: ScenarioFile, refusals:
         if values[0] in file.presets:
             refusals.add(
                 where,
-                f"its first value {show(values[0])} is the baseline, which changes nothing, but a preset has that name; "
-                "list a baseline first, or rename the preset.",
+                f"its first value {show(values[0])} is the baseline, which changes nothing, but a preset has that "
+                "name; list a baseline first, or rename the preset.",
             )
     if not axes and file.axes.exclude:
         refusals.add("[axes] exclude", "there is no axis to exclude from; declare one, or remove exclude.")
@@ -168,9 +168,7 @@ def _check_values(axes: Mapping[str, Sequence[str]], file: ScenarioFile, refusal
                 )
 
 
-def _value(
-    axis: str, value: str, position: int, file: ScenarioFile, refusals: Refusals
-) -> tuple[dict[str, Any], str]:
+def _value(axis: str, value: str, position: int, file: ScenarioFile, refusals: Refusals) -> tuple[dict[str, Any], str]:
     """What one value of an axis changes, and the prose about it."""
     where = located(["values", axis, value], 3)
     block = file.values.get(axis, {}).get(value)
@@ -206,9 +204,7 @@ def _excluded(axes: Mapping[str, Sequence[str]], file: ScenarioFile, refusals: R
     return [partial for partial in file.axes.exclude if partial]
 
 
-def _combined(
-    assignment: Mapping[str, str], deltas: Sequence[Mapping[str, Any]], refusals: Refusals
-) -> dict[str, Any]:
+def _combined(assignment: Mapping[str, str], deltas: Sequence[Mapping[str, Any]], refusals: Refusals) -> dict[str, Any]:
     combined: dict[str, Any] = {}
     for name in PLAIN:
         given = {axis: delta[name] for axis, delta in zip(assignment, deltas, strict=True) if name in delta}

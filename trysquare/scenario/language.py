@@ -6,48 +6,25 @@ field carries a description and an example, which is what a refusal shows as the
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Strict, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from trysquare.scenario.assertions import Assertion
-
-Thinking = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
-Text = Annotated[str, Field(min_length=1)]
-Whole = Annotated[int, Strict()]
-Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
-Flag = Annotated[bool, Strict()]
-
-
-class Section(BaseModel):
-    """One table of the file: frozen, closed, and also readable by key as far as keys were given."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
-
-    def __getitem__(self, name: str) -> Any:
-        value = getattr(self, name) if name in type(self).model_fields else None
-        if value is None:
-            raise KeyError(name)
-        return value
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.get(name) is not None
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The value of a key, or `default` when the file does not give it and it has no default of its own."""
-        try:
-            return self[name]
-        except KeyError:
-            return default
+from trysquare.scenario.section import Flag, Number, Section, Text, Thinking, Whole
+from trysquare.scenario.validators import Validation
 
 
 class Header(Section):
     """`[scenario]`: what the experiment is called and why it is made. No part of any fingerprint."""
 
     name: Text | None = Field(
-        None, description="used in directory names and run ids; the file's stem when absent", examples=["rule-or-not"]
+        default=None,
+        description="used in directory names and run ids; the file's stem when absent",
+        examples=["rule-or-not"],
     )
-    title: Text | None = Field(None, description="one line for headers and pages", examples=["Does the rule help?"])
+    title: Text | None = Field(
+        default=None, description="one line for headers and pages", examples=["Does the rule help?"]
+    )
     hypothesis: Text | None = Field(
-        None, description="path of the text written before measuring", examples=["hypothesis.md"]
+        default=None, description="path of the text written before measuring", examples=["hypothesis.md"]
     )
 
 
@@ -59,33 +36,37 @@ class Task(Section):
     )
     etalon: Text = Field(description="the measured state: a git tag, or a commit in full", examples=["v1.0"])
     prompt: Text | None = Field(
-        None, description="what the agent is asked: a text, or the path of a file", examples=["prompts/task.md"]
+        default=None, description="what the agent is asked: a text, or the path of a file", examples=["prompts/task.md"]
     )
     test_command: Text | None = Field(
-        None,
+        default=None,
         description="the suite that decides the metric tests; no shell runs it",
         examples=["python3 -m unittest"],
     )
     prepare: tuple[Text, ...] | None = Field(
-        None,
+        default=None,
         description="commands to run before the suite; their failing means that nobody judged",
         examples=[["npm ci --offline"]],
     )
     artefacts: tuple[Text, ...] | None = Field(
-        None,
+        default=None,
         description="glob patterns of by-products of running the task; they filter verdicts, never what is recorded",
         examples=[["__pycache__", "node_modules/"]],
     )
     collect: tuple[Text, ...] = Field(
-        (), description="glob patterns of files of the finished tree to archive", examples=[["custom_metrics.json"]]
+        default=(),
+        description="glob patterns of files of the finished tree to archive",
+        examples=[["custom_metrics.json"]],
     )
     setup: Text | None = Field(
-        None,
+        default=None,
         description="path of an executable run in the clone before the agent; its changes are committed",
         examples=["setup.sh"],
     )
     history: Flag = Field(
-        True, description="whether the clone holds the ancestors of the etalon, or one commit alone", examples=[False]
+        default=True,
+        description="whether the clone holds the ancestors of the etalon, or one commit alone",
+        examples=[False],
     )
 
 
@@ -97,8 +78,8 @@ class Agent(Section):
     )
     model: Text = Field(description="a pattern that the agent resolves to one model", examples=["claude-sonnet"])
     thinking: Thinking = Field(description="the thinking level of the baseline", examples=["off"])
-    kind: Literal["pi"] = Field("pi", description="which agent adapter launches it", examples=["pi"])
-    image: Text | None = Field(None, description="a container image; not available yet", examples=["image:tag"])
+    kind: Literal["pi"] = Field(default="pi", description="which agent adapter launches it", examples=["pi"])
+    image: Text | None = Field(default=None, description="a container image; not available yet", examples=["image:tag"])
 
 
 class Protocol(Section):
@@ -108,52 +89,58 @@ class Protocol(Section):
         description="runs of each cell, declared in advance", examples=[10]
     )
     concurrency: Annotated[Whole, Field(ge=1, le=10_000)] | None = Field(
-        None, description="runs at the same time; then the machine file's, then 5", examples=[4]
+        default=None, description="runs at the same time; then the machine file's, then 5", examples=[4]
     )
     timeout: Annotated[Number, Field(gt=0, le=10_000_000)] | None = Field(
-        None, description="seconds one run may take; then the machine file's, then 900", examples=[900]
+        default=None, description="seconds one run may take; then the machine file's, then 900", examples=[900]
     )
     attempts: Annotated[Whole, Field(ge=1, le=100)] | None = Field(
-        None,
+        default=None,
         description="launches of a run while nothing was produced; then the machine file's, then 3",
         examples=[3],
     )
     max_cost: Annotated[Number, Field(gt=0)] | None = Field(
-        None, description="no further run is launched once the matrix has spent this much", examples=[25.0]
+        default=None, description="no further run is launched once the matrix has spent this much", examples=[25.0]
     )
 
 
 class Lines(Section):
     """The keys that change a configuration, as presets hold them."""
 
-    prompt: Text | None = Field(None, description="another prompt: a text or a path", examples=["prompts/short.md"])
+    prompt: Text | None = Field(
+        default=None, description="another prompt: a text or a path", examples=["prompts/short.md"]
+    )
     context: Text | None = Field(
-        None,
+        default=None,
         description="text or path of an AGENTS.md; `@repository` keeps the repository's own context files in force",
         examples=["context/rule.md"],
     )
-    system: Text | None = Field(None, description="text or path of a system prompt", examples=["system/terse.md"])
-    thinking: Thinking | None = Field(None, description="another thinking level", examples=["high"])
-    harness: tuple[Text, ...] | None = Field(
-        None, description="bricks to load, by the names they have in [harness]", examples=[["skills"]]
+    system: Text | None = Field(
+        default=None, description="text or path of a system prompt", examples=["system/terse.md"]
     )
-    history: Flag | None = Field(None, description="another answer to [task] history", examples=[False])
-    setup: Text | None = Field(None, description="another [task] setup", examples=["setup.sh"])
+    thinking: Thinking | None = Field(default=None, description="another thinking level", examples=["high"])
+    harness: tuple[Text, ...] | None = Field(
+        default=None, description="bricks to load, by the names they have in [harness]", examples=[["skills"]]
+    )
+    history: Flag | None = Field(default=None, description="another answer to [task] history", examples=[False])
+    setup: Text | None = Field(default=None, description="another [task] setup", examples=["setup.sh"])
 
 
 class Delta(Lines):
     """`[variants.<name>]`, `[values.<axis>.<value>]`: one configuration as a difference from the baseline."""
 
-    use: tuple[Text, ...] = Field((), description="presets whose lines are taken over", examples=[["strict"]])
+    use: tuple[Text, ...] = Field(default=(), description="presets whose lines are taken over", examples=[["strict"]])
     description: str | None = Field(
-        None, description="prose about the cell, no part of its fingerprint", examples=["the rule, worded shortly"]
+        default=None,
+        description="prose about the cell, no part of its fingerprint",
+        examples=["the rule, worded shortly"],
     )
 
 
 class Include(Delta):
     """A cell added after the grid as a table with lines of its own."""
 
-    name: Text | None = Field(None, description="the name of the cell", examples=["rule, short"])
+    name: Text | None = Field(default=None, description="the name of the cell", examples=["rule, short"])
 
 
 def _shape(value: Any) -> str:
@@ -173,10 +160,10 @@ class Axes(Section):
     __pydantic_extra__: dict[str, tuple[Text, ...]] = Field(init=False)
 
     exclude: tuple[dict[str, Text], ...] = Field(
-        (), description="partial assignments whose cells are left out", examples=[[{"context": "rule"}]]
+        default=(), description="partial assignments whose cells are left out", examples=[[{"context": "rule"}]]
     )
     include: tuple[Entry, ...] = Field(
-        (),
+        default=(),
         description="cells added after the grid: lists of presets, or tables",
         examples=[[["strict"], {"name": "short", "prompt": "Fix it."}]],
     )
@@ -191,94 +178,32 @@ class Brick(Section):
     """`[harness.<brick>]`: something a cell gives its agent, or puts in its tree."""
 
     repo: Text | None = Field(
-        None, description="pinned repository, by its name under [harness] of the machine file", examples=["toolkit"]
+        default=None,
+        description="pinned repository, by its name under [harness] of the machine file",
+        examples=["toolkit"],
     )
-    tag: Text | None = Field(None, description="the tag that pins it", examples=["v2.1"])
+    tag: Text | None = Field(default=None, description="the tag that pins it", examples=["v2.1"])
     load: Text | None = Field(
-        None,
+        default=None,
         description="the extension: a file beside the scenario, or a path in the pinned repository",
         examples=["extension.ts"],
     )
     paths: tuple[Text, ...] | None = Field(
-        None, description="files and directories of skills or agents", examples=[["skills/review"]]
+        default=None, description="files and directories of skills or agents", examples=[["skills/review"]]
     )
     kind: Literal["skills", "agents", "files"] | None = Field(
-        None,
+        default=None,
         description="what the brick holds; `skills` for the brick of that name, else `agents`",
         examples=["skills"],
     )
     model: Text | None = Field(
-        None, description="model written into every agent file of the brick", examples=["claude-haiku"]
+        default=None, description="model written into every agent file of the brick", examples=["claude-haiku"]
     )
     files: dict[str, Text] | None = Field(
-        None,
+        default=None,
         description="destination in the tree = file beside the scenario; committed above the etalon",
         examples=[{"tests/test_probe.py": "probe.py"}],
     )
-
-
-class Judged(Section):
-    """What every `[[validation]]` says."""
-
-    metrics: tuple[Text, ...] = Field(
-        min_length=1, description="the metrics this validator must answer", examples=[["delivered", "tests"]]
-    )
-    name: Text | None = Field(
-        None,
-        description="names the result file; the mode when absent",
-        pattern=r"^[A-Za-z0-9_-]+$",
-        max_length=100,
-        examples=["scope"],
-    )
-
-
-class Script(Judged):
-    """A validator that is an executable."""
-
-    mode: Literal["script"] = Field(description="any executable that answers with metrics", examples=["script"])
-    command: Text = Field(description="path of the executable, or of a .py file", examples=["validator.py"])
-    timeout: Annotated[Number, Field(gt=0, le=1_000_000)] | None = Field(
-        None, description="seconds it may take, 600 when absent", examples=[600]
-    )
-    inputs: tuple[Text, ...] = Field(
-        (),
-        description="files, directories or glob patterns it reads; editing one scores again",
-        examples=[["data/expected.json"]],
-    )
-
-
-class Judge(Judged):
-    """A validator that is a pinned agent call."""
-
-    mode: Literal["judge"] = Field(description="a model that reads declared pieces", examples=["judge"])
-    rubric: Text = Field(description="path of what the judge is told", examples=["rubric.md"])
-    provider: Text = Field(description="the judge's provider", examples=["anthropic"])
-    model: Text = Field(description="the judge's model", examples=["claude-opus"])
-    thinking: Thinking = Field(description="the judge's thinking level", examples=["off"])
-    pieces: tuple[Literal["prompt", "response", "diff"], ...] = Field(
-        ("prompt", "response", "diff"), min_length=1, description="what the judge reads", examples=[["response"]]
-    )
-
-
-class Form(Judged):
-    """A validator that is a person."""
-
-    mode: Literal["form"] = Field(description="a blind form that people fill", examples=["form"])
-
-
-class CustomMetrics(Judged):
-    """A validator that asserts on a metrics file the run wrote."""
-
-    mode: Literal["custom-metrics"] = Field(description="assertions on a file", examples=["custom-metrics"])
-    path: Text = Field(
-        "custom_metrics.json", description="the metrics file, relative to the tree", examples=["out/metrics.json"]
-    )
-    assertions: tuple[Assertion, ...] = Field(
-        min_length=1, description="what must hold", examples=[[{"metric": "tests_failed", "equals": 0}]]
-    )
-
-
-Validation = Annotated[Script | Judge | Form | CustomMetrics, Field(discriminator="mode")]
 
 
 def _reference_shape(value: Any) -> str:
@@ -300,13 +225,13 @@ class Verdict(Section):
         examples=["baseline"],
     )
     validity: tuple[Text, ...] = Field(
-        (), description="declared metrics that must be true for a run to count", examples=[["tests"]]
+        default=(), description="declared metrics that must be true for a run to count", examples=[["tests"]]
     )
     draws: Annotated[Whole, Field(ge=100, le=10_000_000)] = Field(
-        10_000, description="resamplings of a gap", examples=[10_000]
+        default=10_000, description="resamplings of a gap", examples=[10_000]
     )
     seed: Annotated[Whole, Field(ge=0, lt=2**63)] = Field(
-        20_260_729, description="of the resampling", examples=[20_260_729]
+        default=20_260_729, description="of the resampling", examples=[20_260_729]
     )
 
 
@@ -320,14 +245,14 @@ class ScenarioFile(Section):
         json_schema_extra={"required": ["task", "agent", "protocol", "validation", "verdict"]},
     )
 
-    scenario: Header = Field(Header(), description="what the experiment is called")
-    task: Task | None = Field(None, description="the repository and the task")
-    agent: Agent | None = Field(None, description="who is measured")
-    protocol: Protocol | None = Field(None, description="how often, under which load")
-    axes: Axes = Field(Axes(), description="a grid of cells")
-    values: dict[str, dict[str, Delta]] = Field({}, description="what each value of an axis changes")
-    variants: dict[str, Delta] = Field({}, description="cells by name")
-    presets: dict[str, Lines] = Field({}, description="lines that cells share")
-    harness: dict[str, Brick] = Field({}, description="bricks that cells load")
-    validation: tuple[Validation, ...] | None = Field(None, description="how runs become metrics")
-    verdict: Verdict | None = Field(None, description="how gaps are judged")
+    scenario: Header = Field(default=Header(), description="what the experiment is called")
+    task: Task | None = Field(default=None, description="the repository and the task")
+    agent: Agent | None = Field(default=None, description="who is measured")
+    protocol: Protocol | None = Field(default=None, description="how often, under which load")
+    axes: Axes = Field(default=Axes(), description="a grid of cells")
+    values: dict[str, dict[str, Delta]] = Field(default={}, description="what each value of an axis changes")
+    variants: dict[str, Delta] = Field(default={}, description="cells by name")
+    presets: dict[str, Lines] = Field(default={}, description="lines that cells share")
+    harness: dict[str, Brick] = Field(default={}, description="bricks that cells load")
+    validation: tuple[Validation, ...] | None = Field(default=None, description="how runs become metrics")
+    verdict: Verdict | None = Field(default=None, description="how gaps are judged")

@@ -11,7 +11,7 @@ from trysquare.scenario.commands import ScenarioError
 from trysquare.scenario.model import Scenario, Validator
 
 if TYPE_CHECKING:
-    from trysquare.scenario.language import Validation
+    from trysquare.scenario.validators import Validation
 
 DEPTHS = {"values": 3, "variants": 2, "presets": 2, "harness": 2}
 """How many keys the table headers of a section have."""
@@ -76,15 +76,19 @@ def parse(raw: Mapping[str, Any], path: Path) -> Scenario:
     """
     from trysquare.config import which_file
     from trysquare.scenario import cells, checks, paths, shape
+    from trysquare.scenario.draft import Draft
     from trysquare.scenario.language import ScenarioFile
 
     refusals = Refusals(path, ScenarioError)
     if which_file(raw) == "config":
-        raise ScenarioError(f"{path}: is a machine file, not a scenario; pass it as machine_file and name a scenario here.")
-    file = shape.read(ScenarioFile, raw, refusals, DEPTHS)
+        raise ScenarioError(
+            f"{path}: is a machine file, not a scenario; pass it as machine_file and name a scenario here."
+        )
+    file, broken = shape.read(ScenarioFile, raw, refusals, DEPTHS)
     name = file.scenario.name or path.stem
-    expanded = cells.expand(file, refusals)
-    checks.check(file, expanded, name, refusals)
+    draft = Draft(file, broken, refusals)
+    expanded = cells.expand(file, refusals) if draft.sound("axes", "values", "variants", "presets") else ()
+    checks.check(draft, expanded, name)
     references = tuple(paths.references(file))
     for reference in references:
         paths.check(reference, path.parent, refusals)

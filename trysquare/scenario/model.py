@@ -85,7 +85,9 @@ class Scenario:
     @property
     def manual_metrics(self) -> tuple[str, ...]:
         """The metrics that people fill in."""
-        return tuple(metric for validator in self.validators if validator.mode == "form" for metric in validator.metrics)
+        return tuple(
+            metric for validator in self.validators if validator.mode == "form" for metric in validator.metrics
+        )
 
     @property
     def reference(self) -> str:

@@ -5,16 +5,20 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from trysquare.refusals import Refusals, show
+from trysquare.refusals import Refusals, key, show
 from trysquare.scenario.cells import blocks
-from trysquare.scenario.language import Brick, CustomMetrics, Judge, Script, ScenarioFile
+from trysquare.scenario.language import Brick, ScenarioFile
 from trysquare.scenario.model import Reference
+from trysquare.scenario.validators import Judge, Script
 
 SUFFIXES = (".md", ".txt", ".json", ".toml")
 """Endings that make a value without `/` a path."""
 
 REPOSITORY = "@repository"
 """The context that keeps the repository's own context files in force."""
+
+ARGUMENT_BYTES = 120_000
+"""Bytes of a prompt: it is one argument of the agent's command line, which the system bounds."""
 
 TEXT_LIMIT = 10 * 2**20
 """Bytes one text of a scenario may have."""
@@ -45,8 +49,6 @@ def references(file: ScenarioFile) -> Iterator[Reference]:
             yield Reference(f"{where} command", validator.command, "command")
         elif isinstance(validator, Judge):
             yield Reference(f"{where} rubric", validator.rubric, "text")
-        else:
-            assert isinstance(validator, CustomMetrics) or validator.mode == "form"
 
 
 def _texts(where: str, **values: str | None) -> Iterator[Reference]:
@@ -56,7 +58,7 @@ def _texts(where: str, **values: str | None) -> Iterator[Reference]:
 
 
 def _brick(name: str, brick: Brick) -> Iterator[Reference]:
-    where = f"[harness.{name}]"
+    where = f"[harness.{key(name)}]"
     if brick.load is not None and brick.repo is None:
         yield Reference(f"{where} load", brick.load, "file")
     for path in brick.paths or ():
@@ -68,6 +70,8 @@ def _brick(name: str, brick: Brick) -> Iterator[Reference]:
 def check(reference: Reference, base: Path, refusals: Refusals) -> None:
     """Note what keeps a referenced file from being used."""
     problem = missing(reference, base)
+    if problem is None and reference.where.endswith(" prompt"):
+        problem = oversized((base / reference.value).read_bytes().decode("utf-8"))
     if problem:
         refusals.add(reference.where, problem)
 
@@ -80,7 +84,9 @@ def missing(reference: Reference, base: Path) -> str | None:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        return f"{show(value)} is a path and cannot be read ({reason.lower()}) at {path.parent}; correct the path or write the file."
+        return (
+            f"{show(value)} is a path and cannot be read at {path} ({reason.lower()}); correct it, or write the file."
+        )
     if kind == "tree" and stat.S_ISDIR(mode):
         return None
     if not stat.S_ISREG(mode):
@@ -100,9 +106,27 @@ def _unreadable(path: Path, value: str, kind: str) -> str | None:
             return None
         if path.stat().st_size > TEXT_LIMIT:
             return f"{show(value)} has more than {TEXT_LIMIT // 2**20} MB; shorten it."
-        text = path.read_text(encoding="utf-8")
+        text = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
         return f"{show(value)} is not UTF-8 text; convert it."
     except OSError as error:
         return f"{show(value)} cannot be read ({(error.strerror or str(error)).lower()}); make it readable."
-    return None if text.strip() else f"{show(value)} is an empty file; write the text into it."
+    problem = unsendable(text)
+    return None if problem is None else f"{show(value)} {problem}"
+
+
+def unsendable(text: str) -> str | None:
+    """Why a text cannot be handed to an agent, as the end of a sentence; None when it can."""
+    if not text.strip():
+        return "is blank; write the text into it."
+    if "\0" in text:
+        return "contains a NUL character; remove it."
+    return None
+
+
+def oversized(prompt: str) -> str | None:
+    """Why a prompt does not fit on a command line, as the end of a sentence; None when it does."""
+    size = len(prompt.encode())
+    if size <= ARGUMENT_BYTES:
+        return None
+    return f"has {size} bytes, and a prompt may have {ARGUMENT_BYTES}; put material into a files brick."

@@ -38,21 +38,23 @@ BRICK_WORDS = ("skills", "skill", "agents", "agent", "extensions", "extension", 
 """Keys that people try in a cell for what a brick does."""
 
 
-def read(model: type[Model], raw: Mapping[str, Any], refusals: Refusals, depths: Mapping[str, int]) -> Model:
-    """As much of a file as has the right shape; every problem is noted.
+def read(
+    model: type[Model], raw: Mapping[str, Any], refusals: Refusals, depths: Mapping[str, int]
+) -> tuple[Model, frozenset[str]]:
+    """As much of a file as has the right shape, and the names of the sections that have not; every problem is noted.
 
     A section with a problem is left out of the result, so that the rules about other sections can still be checked.
     `depths` says how many keys the table headers of each section have (1 when absent).
     """
     try:
-        return model.model_validate(raw)
+        return model.model_validate(raw), frozenset()
     except ValidationError as error:
         problems = error.errors(include_url=False)
     for problem in problems:
         where, text = _sentence(model, problem, depths)
         refusals.add(where, text)
-    broken = {problem["loc"][0] for problem in problems}
-    return model.model_validate({name: value for name, value in raw.items() if name not in broken})
+    broken = frozenset(str(problem["loc"][0]) for problem in problems)
+    return model.model_validate({name: value for name, value in raw.items() if name not in broken}), broken
 
 
 def _sentence(model: type[BaseModel], problem: ErrorDetails, depths: Mapping[str, int]) -> tuple[str, str]:
@@ -89,7 +91,7 @@ def _unknown(path: Sequence[str | int], parent: type[BaseModel], depths: Mapping
         return "", f"unknown section [{name}]{closest(name, known)}; the sections are {listed(known)}."
     hint = ""
     if name in BRICK_WORDS and {"harness", "thinking"} <= set(known):
-        hint = f'; skills, agents, extensions and files are bricks: define one as [harness.<name>] and write harness = ["<name>"]'
+        hint = '; skills, agents, extensions, files are bricks: define [harness.<name>], write harness = ["<name>"]'
     where = located(path[:-1], depths.get(str(path[0]), 1))
     return where, f"unknown key {show(name)}{closest(name, known)}{hint}; the keys here are {listed(known)}."
 

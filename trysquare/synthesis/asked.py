@@ -23,6 +23,12 @@ def pieces(matrix: Matrix, cell: str) -> tuple[Link, ...]:
     return tuple(_piece(matrix, PARTS[name], matrix.cells[cell]) for name in names)
 
 
+def prompt(matrix: Matrix) -> Link | None:
+    """The prompt, when every cell was given the same."""
+    prompts = {cell.prompt for cell in matrix.cells.values()}
+    return Link("prompt", f"bricks/{prompts.pop()}") if len(prompts) == 1 else None
+
+
 def _piece(matrix: Matrix, part: Callable[[CellPlan], Any], cell: CellPlan) -> Link:
     value = part(cell)
     link = _shown(value)
@@ -75,6 +81,6 @@ PARTS: dict[str, Callable[[CellPlan], Any]] = {
     "agents": lambda cell: _tree(cell.agents),
     "model of its agents": lambda cell: cell.agent_model or "their own",
     "extensions": lambda cell: ", ".join(f"{e.brick} {e.tag or ''}".strip() for e in cell.extensions) or "none",
-    "setup": lambda cell: _text(cell.setup and cell.setup.digest),
+    "setup": lambda cell: _text(cell.setup.digest if cell.setup else None),
     "history": lambda cell: "whole" if cell.history else "one commit",
 }

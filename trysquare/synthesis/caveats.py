@@ -8,12 +8,9 @@ from trysquare.matrix import Matrix
 from trysquare.measure import Run, counted, tally, valid_runs
 from trysquare.synthesis.model import Evidence
 from trysquare.table import retry_warning
-from trysquare.verdict import plain
+from trysquare.table.measures import ByCell
+from trysquare.verdict import MINIMUM, plain
 
-ENOUGH = 4
-"""The runs a cell needs before a gap of it can be established."""
-
-ByCell = Mapping[str, Sequence[Run]]
 Launches = Sequence[Mapping[str, Any]]
 
 
@@ -24,16 +21,12 @@ def warnings(matrix: Matrix, by_cell: ByCell, launches: Launches, evidence: Mapp
         retry_warning(by_cell),
         *_few(by_cell, matrix.verdict.validity),
         *_models(by_cell, evidence),
-        _several("agent version", "the agent is part of what was measured", (run.agent_version for run in runs)),
-        _several("launch", "what the provider carried may have differed between them", (run.launch for run in runs)),
+        _several("agent versions", (run.agent_version for run in runs), "the agent is part of what was measured"),
+        _several("launches", (run.launch for run in runs), "what else the provider served may differ between them"),
         _carried(launches),
         _isolation(runs),
         *(_left_out(cell, of_cell, matrix.verdict.validity) for cell, of_cell in by_cell.items()),
-        *(
-            f"{cell} is STALE: the scenario no longer declares it."
-            for cell in by_cell
-            if cell not in matrix.cells
-        ),
+        *(f"{cell} is STALE: the scenario no longer declares it." for cell in by_cell if cell not in matrix.cells),
     ]
     return tuple(warning for warning in found if warning)
 
@@ -85,8 +78,8 @@ def _launch(line: Mapping[str, Any]) -> str:
 
 def _few(by_cell: ByCell, validity: Sequence[str]) -> list[str]:
     counts = {cell: len(valid_runs(runs, validity)) for cell, runs in by_cell.items()}
-    few = ", ".join(f"{cell} ({count})" for cell, count in counts.items() if count < ENOUGH)
-    return [f"Fewer than {ENOUGH} runs count in {few}: no gap of these cells can be established."] if few else []
+    few = ", ".join(f"{cell} ({count})" for cell, count in counts.items() if count < MINIMUM)
+    return [f"Fewer than {MINIMUM} runs count in {few}: no gap of these cells can be established."] if few else []
 
 
 def _models(by_cell: ByCell, evidence: Mapping[str, Evidence]) -> list[str]:
@@ -97,12 +90,10 @@ def _models(by_cell: ByCell, evidence: Mapping[str, Evidence]) -> list[str]:
     return [f"More than one model answered ({named}): a gap may be one between models."]
 
 
-def _several(noun: str, reason: str, values: Iterable[str | None]) -> str:
+def _several(nouns: str, values: Iterable[str | None], why: str) -> str:
     counts = Counter(value for value in values if value)
-    if len(counts) < 2:
-        return ""
     named = ", ".join(f"{value} ({counted(count, 'run')})" for value, count in sorted(counts.items()))
-    return f"The runs come from {counted(len(counts), noun, noun + ('es' if noun.endswith('ch') else 's'))}, {named}: {reason}."
+    return f"The runs come from {len(counts)} {nouns}, {named}: {why}." if len(counts) > 1 else ""
 
 
 def _carried(launches: Launches) -> str:

@@ -1,4 +1,4 @@
-"""The files a run left, and the links to them. `gather` reads a matrix directory; the rest of the package reads nothing."""
+"""The files a run left, and the links to them; `gather` alone reads a matrix directory."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from trysquare import plots
 from trysquare.measure import counted
-from trysquare.synthesis.model import Claim, Panel, Synthesis
+from trysquare.synthesis import tables
+from trysquare.synthesis.model import Claim, Link, Panel, Synthesis
+from trysquare.table import NOTHING, entry, score_table, spend_table
+from trysquare.table.markdown import table
 from trysquare.verdict import plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+FILES = ("plan.json", "measures.json", "measures.parquet", "launches.jsonl")
+"""The files of a matrix that the page links to, beside those of its runs."""
 
 THIN = "\u202f"
 """A thin space that does not break: between thousands."""
@@ -20,24 +26,51 @@ THIN = "\u202f"
 JOINT = re.compile(r"(?<=\d) (?=\d{3}(?!\d)|(?:pts|s)\b|%)")
 """The spaces inside a number as `verdict.plain` and `verdict.signed` write it, and before its unit."""
 
+SPECIAL = re.compile(r"[\\`*\[\]|]|~(?=~)|&(?=#?\w+;)|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")
+"""What markdown would read as more than the character it is."""
+
 
 def markdown(s: Synthesis) -> str:
     """The synthesis as markdown."""
-    return _environment(html=False).get_template("synthesis.md.j2").render(s=s, asked=asked(s), family=family(s))
+    parts = {
+        "scores": score_table(s.scores, s.tests, s.others),
+        "costs": spend_table(s.costs, s.levels, s.draws, s.seed),
+        "gaps": _gap_table(s),
+    }
+    return _environment(html=False).get_template("synthesis.md.j2").render(_common(s), **parts)
 
 
 def page(s: Synthesis) -> str:
     """The synthesis as one HTML page: no script, nothing fetched, light and dark, pictures inlined."""
-    pictures = [_pictures(panel) for panel in s.panels]
-    template = _environment(html=True).get_template("page.html.j2")
-    return template.render(s=s, asked=asked(s), family=family(s), pictures=pictures)
+    parts = {
+        "scores": tables.scores(s),
+        "costs": tables.costs(s),
+        "gaps": tables.gaps(s),
+        "cautious": any(claim.cautions for claim in (*s.said, *s.withheld)),
+        "pictures": [_pictures(panel) for panel in s.panels],
+        "files": [Link(name, name) for name in FILES],
+    }
+    return _environment(html=True).get_template("page.html.j2").render(_common(s), **parts)
+
+
+def _common(s: Synthesis) -> dict[str, Any]:
+    return {"s": s, "asked": asked(s), "family": family(s), "described": any(cell.description for cell in s.cells)}
+
+
+def _gap_table(s: Synthesis) -> str:
+    """The gap table in markdown; what must not be quoted is not listed as publishable under it."""
+    head = ("cell", "n", *(measure.name for measure in s.measures))
+    lines = [(row.cell, plain(row.n), *(entry(row.cases[each.name], each) for each in s.measures)) for row in s.gaps]
+    publishable = [f"- {claim.finding}" for claim in s.said] or [NOTHING]
+    return f"{table(head, lines)}\nWhat is publishable:\n\n" + "\n".join(publishable) + "\n"
 
 
 def asked(s: Synthesis) -> str:
     """What was asked, in a sentence or two."""
     declared = sum(not cell.stale for cell in s.cells)
     cells = f"{declared} configurations, called cells" if declared != 1 else "one configuration, called a cell"
-    start = f"The same task was given {counted(s.repetitions, 'time')} to each of {cells}."
+    task = "The same task" if s.prompt else "A task"
+    start = f"{task} was given {counted(s.repetitions, 'time')} to each of {cells}."
     return f"{start} Every other cell is compared with the reference, {s.reference}. The criterion is {s.criterion}."
 
 
@@ -46,20 +79,24 @@ def family(s: Synthesis) -> str:
     if not s.tested:
         return "There was no gap to test."
     return (
-        f"{counted(s.tested, 'gap')} tested at once, each with about one chance in twenty of looking established when "
-        "nothing is behind it. Holm's p allows for that: quote it together with the gap, and what has one above 0.05 as "
-        "something to look into."
+        f"{counted(s.tested, 'gap was', 'gaps were')} tested at once, and each had about one chance in twenty of "
+        "looking established with nothing behind it. Holm's p allows for that: quote it together with the gap, and "
+        "take a gap whose Holm p is above 0.05 as something to look into. Every number is rounded by itself."
     )
 
 
-def _pictures(panel: Panel) -> tuple[str, Any, Any]:
+def _pictures(panel: Panel) -> dict[str, Any]:
+    """The pictures of a measure, as SVG that has escaped what it was given."""
     from markupsafe import Markup
 
-    # Both pictures escape what they are given.
-    gaps = Markup(plots.forest(panel.measure, panel.gaps, panel.signed)) if panel.gaps else None
+    name, render = panel.measure.name, panel.measure.render
     if panel.rate:
-        return panel.title, gaps, Markup(plots.tally(panel.measure, panel.samples))
-    return panel.title, gaps, Markup(plots.strip(panel.measure, panel.samples, panel.level, plain))
+        runs = plots.tally(name, panel.samples)
+    else:
+        runs = plots.strip(name, panel.samples, panel.measure.stat, plots.exact)
+    ticks = render if panel.rate else plots.exact_signed
+    gaps = Markup(plots.forest(name, panel.gaps, render, ticks)) if panel.gaps else None
+    return {"title": panel.title, "gaps": gaps, "runs": Markup(runs)}
 
 
 @cache
@@ -70,7 +107,6 @@ def _environment(html: bool) -> "Environment":
         loader=PackageLoader("trysquare.synthesis"),
         autoescape=html,
         undefined=StrictUndefined,
-        trim_blocks=False,
         keep_trailing_newline=True,
     )
     environment.globals["counted"] = counted
@@ -85,7 +121,7 @@ def _number(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """A text that is only itself in markdown, on one line."""
-    return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", " ".join(str(text).split()))
+    return SPECIAL.sub(r"\\\g<0>", " ".join(str(text).split()))
 
 
 def _by_cell(claims: Iterable[Claim]) -> list[list[Claim]]:

@@ -1,8 +1,10 @@
 """What a synthesis says, before it is given a form. Numbers are text here, written once for both forms."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from trysquare.plots import Gap, Sample
+from trysquare.table import GapRow, Measure, ScoreRow, SpendRow
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,15 @@ class Claim:
     cell, measure : str
         Whose gap it is, and in what, in words.
     relation : str
-        The difference in words; it reads on from "a run with <cell>".
+        The difference in words; it reads on from "with <cell>," and on to "than with <reference>".
     levels : tuple of str
         The level of the cell and of the reference.
     gap, interval : str
         The gap, and its interval in words.
     figures : tuple of str
-        p, Holm p and exact p, each with its name.
+        p, Holm p and exact p, each with its name; none where nothing could be judged.
+    finding : str
+        All of it on one line, without words.
     cautions : tuple of str
         Sentences a reader must be given together with the claim.
     """
@@ -76,47 +80,16 @@ class Claim:
     levels: tuple[str, str]
     gap: str
     interval: str
-    figures: tuple[str, ...]
+    figures: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One entry of a table: `state` is established, inconclusive or, for what carries none, empty."""
-
-    text: str
-    state: str = ""
-    detail: str = ""
-    caution: bool = False
-
-    @property
-    def mark(self) -> str:
-        """`*` established, `o` inconclusive."""
-        return {"established": "*", "inconclusive": "o"}.get(self.state, "")
-
-
-@dataclass(frozen=True)
-class Line:
-    """A cell's line of a table."""
-
-    cell: str
-    entries: tuple[Entry, ...]
-
-
-@dataclass(frozen=True)
-class Table:
-    """Cells in lines, and what has to be said under the table."""
-
-    columns: tuple[str, ...]
-    lines: tuple[Line, ...]
-    notes: tuple[str, ...] = ()
+    finding: str = ""
 
 
 @dataclass(frozen=True)
 class Panel:
     """The two pictures of one measure, as data; `rate` says that its values are yes and no."""
 
-    measure: str
+    measure: Measure
     title: str
     rate: bool
     gaps: tuple[Gap, ...]
@@ -125,7 +98,21 @@ class Panel:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """Everything the synthesis of one complete matrix says; `markdown` and `page` only give it a form."""
+    """Everything the synthesis of one complete matrix says; `markdown` and `page` only give it a form.
+
+    Attributes
+    ----------
+    prompt : Link, optional
+        The prompt, when every cell was given the same.
+    aspects : tuple of str
+        The parts of the task in which the cells differ.
+    said, withheld, unsaid : tuples of Claim
+        The gaps that are established; those that are and must not be quoted; the inconclusive ones.
+    tests, others
+        The declared metrics that are yes or no, and the other ones with what they are.
+    levels, measures : tuples of Measure
+        The columns of the cost table and of the gap table.
+    """
 
     name: str
     title: str
@@ -136,22 +123,30 @@ class Synthesis:
     repetitions: int
     draws: int
     seed: int
+    prompt: Link | None
     aspects: tuple[str, ...]
     cells: tuple[Cell, ...]
-    tested: int
     said: tuple[Claim, ...]
     withheld: tuple[Claim, ...]
     unsaid: tuple[Claim, ...]
-    scores: Table
-    costs: Table
-    gaps: Table
+    tests: tuple[str, ...]
+    others: Mapping[str, str]
+    levels: tuple[Measure, ...]
+    measures: tuple[Measure, ...]
+    scores: tuple[ScoreRow, ...]
+    costs: tuple[SpendRow, ...]
+    gaps: tuple[GapRow, ...]
     panels: tuple[Panel, ...]
     warnings: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     run_columns: tuple[str, ...]
-    files: tuple[Link, ...] = field(default=())
 
     @property
     def runs(self) -> int:
         """How many runs are behind it."""
         return sum(len(cell.runs) for cell in self.cells)
+
+    @property
+    def tested(self) -> int:
+        """How many gaps were judged side by side."""
+        return len(self.said) + len(self.withheld) + sum(bool(claim.figures) for claim in self.unsaid)

@@ -17,7 +17,7 @@ from trysquare.measure.aggregate import kind
 
 DRAWS = 10_000
 SEED = 20260729
-_BLOCK = 1_000_000
+_HELD = 1_000_000
 """How many indices are held at once, which bounds the memory a large sample takes."""
 
 Values = tuple[float, ...]
@@ -64,7 +64,7 @@ def distributions(families: Sequence[Family], draws: int = DRAWS, seed: int = SE
     for position, (samples, _) in enumerate(families):
         shapes.setdefault(tuple(map(len, samples)), []).append(position)
     for shape, members in shapes.items():
-        for start, block in _blocks(shape, draws, seed):
+        for start, block in blocks(shape, draws, seed):
             known: dict[tuple[int, Values, Statistic], Floats] = {}
             for position in members:
                 samples, stat = families[position]
@@ -90,11 +90,11 @@ def generator(seed: int) -> np.random.RandomState:
     return twister
 
 
-def _blocks(shape: tuple[int, ...], draws: int, seed: int) -> Iterator[tuple[int, list[Indices]]]:
+def blocks(shape: tuple[int, ...], draws: int, seed: int) -> Iterator[tuple[int, list[Indices]]]:
     """The indices of successive draws into samples of these sizes: the first draw, and (draws, size) per sample."""
     twister = generator(seed)
     edges = np.cumsum(shape)[:-1]
-    rows = max(1, _BLOCK // sum(shape))
+    rows = max(1, _HELD // sum(shape))
     for start in range(0, draws, rows):
         uniform = twister.random_sample((min(rows, draws - start), sum(shape)))
         parts = np.split(uniform, edges, axis=1)

@@ -1,0 +1,372 @@
+"""Whatever an agent does to its tree and its git directory, what it did is seen and comes back byte for byte."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from repo_world import World, agree, run_git, walk
+
+from trysquare import repo
+
+START = {
+    "app.py": "print(1)\n",
+    "tests/test_app.py": "assert True\n",
+    "data.bin": bytes(range(256)),
+    "crlf.txt": b"one\r\ntwo\r\n",
+    "docs/a.md": "# a\n",
+    ".gitignore": "*.log\nbuild/\n__pycache__/\n",
+}
+
+
+@pytest.fixture
+def world(tmp_path):
+    made = World(tmp_path)
+    made.commit({"old.txt": "before\n"})
+    os.symlink("app.py", made.source / "link")
+    made.commit(START)
+    (made.source / "old.txt").unlink()
+    made.commit()
+    return made
+
+
+@pytest.fixture
+def run(world):
+    return world.prepare()
+
+
+def test_a_run_that_did_nothing_changes_nothing(world, run):
+    change = repo.capture(run)
+    assert (change.patch, change.touched, change.ignored, change.tree) == (b"", (), (), run.base_tree)
+    assert walk(world.rebuild(run, change)) == walk(world.source)
+
+
+def test_work_the_agent_commits_is_seen(world, run):
+    (run.path / "app.py").write_text("print(2)\n")
+    (run.path / "new.py").write_text("x\n")
+    run_git(run.path, "add", "-A")
+    run_git(run.path, "commit", "-q", "-m", "done")
+    change = repo.capture(run)
+    assert change.touched == ("app.py", "new.py")
+    agree(world, run, change)
+
+
+def test_work_the_agent_commits_rebases_and_packs_is_seen(world, run):
+    for n in range(3):
+        (run.path / "app.py").write_text(f"print({n})\n")
+        run_git(run.path, "commit", "-q", "-am", str(n))
+    run_git(run.path, "reset", "-q", "--soft", "HEAD~2")
+    run_git(run.path, "commit", "-q", "--amend", "-m", "squashed")
+    run_git(run.path, "checkout", "-q", "-b", "elsewhere")
+    run_git(run.path, "gc", "-q", "--prune=now")
+    change = repo.capture(run)
+    assert change.touched == ("app.py",)
+    agree(world, run, change)
+    assert repo.capture(world.prepare()).touched == ()
+
+
+def test_a_deleted_tracked_test_is_touched(world, run):
+    (run.path / "tests/test_app.py").unlink()
+    change = repo.capture(run)
+    assert change.touched == ("tests/test_app.py",)
+    agree(world, run, change)
+
+
+def test_binary_files_come_back(world, run):
+    (run.path / "data.bin").write_bytes(bytes(range(255, -1, -1)) * 4)
+    (run.path / "new.bin").write_bytes(b"\0\xff" * 3000)
+    (run.path / "late.bin").write_bytes(b"text\n" * 4000 + b"\0\r\n\xfe")
+    change = repo.capture(run)
+    assert change.touched == ("data.bin", "late.bin", "new.bin")
+    agree(world, run, change)
+
+
+def test_a_rename_is_both_names(world, run):
+    (run.path / "app.py").rename(run.path / "main.py")
+    change = repo.capture(run)
+    assert change.touched == ("app.py", "main.py")
+    agree(world, run, change)
+
+
+def test_files_without_a_final_newline_and_with_mixed_line_ends_come_back(world, run):
+    (run.path / "crlf.txt").write_bytes(b"one\r\n\n\rtwo")
+    (run.path / "app.py").write_bytes(b"print(1)")
+    (run.path / "empty").write_bytes(b"")
+    change = repo.capture(run)
+    assert change.touched == ("app.py", "crlf.txt", "empty")
+    agree(world, run, change)
+
+
+def test_modes_and_links_come_back(world, run):
+    (run.path / "app.py").chmod(0o755)
+    (run.path / "link").unlink()
+    (run.path / "link").symlink_to("/etc/passwd")
+    (run.path / "docs/a.md").unlink()
+    (run.path / "docs/a.md").symlink_to("nowhere")
+    (run.path / "new").symlink_to("docs")
+    change = repo.capture(run)
+    assert change.touched == ("app.py", "docs/a.md", "link", "new")
+    agree(world, run, change)
+
+
+def test_files_and_directories_that_change_places_come_back(world, run):
+    shutil.rmtree(run.path / "docs")
+    (run.path / "docs").write_text("a file now\n")
+    (run.path / "app.py").unlink()
+    (run.path / "app.py").mkdir()
+    (run.path / "app.py/inner").write_text("x\n")
+    (run.path / "tests").rename(run.path / "moved")
+    (run.path / "tests").symlink_to("moved")
+    change = repo.capture(run)
+    assert change.touched == (
+        "app.py",
+        "app.py/inner",
+        "docs",
+        "docs/a.md",
+        "moved/test_app.py",
+        "tests",
+        "tests/test_app.py",
+    )
+    agree(world, run, change)
+
+
+def test_a_directory_replaced_by_a_link_to_a_poorer_one_loses_its_files(world, run):
+    shutil.rmtree(run.path / "docs")
+    (run.path / "docs").symlink_to("tests")
+    change = repo.capture(run)
+    assert change.touched == ("docs", "docs/a.md")
+    agree(world, run, change)
+
+
+NAMES = [
+    b"-rf",
+    b"--",
+    b"new\nline",
+    b'quo"te',
+    b"tab\there",
+    b"\xff\xfe",
+    "naïve ✓".encode(),
+    b" lead",
+    b"trail ",
+    b"a\\b",
+    b":(top)x",
+    b"*",
+    b"git~1",
+    b"b/ b/c",
+]
+
+
+def test_names_of_any_bytes_come_back(world, run):
+    for name in NAMES:
+        path = os.path.join(os.fsencode(run.path), name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as handle:
+            handle.write(name)
+    change = repo.capture(run)
+    assert sorted(name.encode("utf-8", "surrogateescape") for name in change.touched) == sorted(NAMES)
+    agree(world, run, change)
+
+
+def test_ignored_files_are_listed_and_not_touched(world, run):
+    world.write({"run.log": "x", "build/out/a.o": "x", "src/__pycache__/m.pyc": "x", "src/m.py": "m\n"}, run.path)
+    change = repo.capture(run)
+    assert change.touched == ("src/m.py",)
+    assert change.ignored == ("build/", "run.log", "src/__pycache__/")
+    agree(world, run, change)
+
+
+def test_a_tracked_file_that_the_agent_ignores_is_still_seen(world, run):
+    (run.path / ".gitignore").write_text("*\n")
+    (run.path / "app.py").write_text("print(3)\n")
+    (run.path / "new.py").write_text("x\n")
+    change = repo.capture(run)
+    assert change.touched == (".gitignore", "app.py")
+    assert change.ignored == ("new.py",)
+    agree(world, run, change)
+
+
+def test_the_agents_git_directory_has_no_say(world, run):
+    own = run.path / ".git"
+    (own / "info/exclude").write_text("*.py\n")
+    (own / "config").write_text("[core]\n\tworktree = /\n\texcludesFile = /dev/zero\n\tfsmonitor = touch hacked\n")
+    (own / "index.lock").write_text("")
+    (own / "info/attributes").write_text("* text eol=crlf filter=evil\n")
+    (run.path / "app.py").write_text("print(4)\n")
+    (run.path / "new.py").write_text("x\n")
+    change = repo.capture(run)
+    assert change.touched == ("app.py", "new.py")
+    agree(world, run, change)
+
+
+def test_index_flags_hide_nothing(world, run):
+    run_git(run.path, "update-index", "--assume-unchanged", "app.py")
+    run_git(run.path, "update-index", "--skip-worktree", "docs/a.md")
+    (run.path / "app.py").write_text("print(5)\n")
+    (run.path / "docs/a.md").unlink()
+    assert repo.capture(run).touched == ("app.py", "docs/a.md")
+
+
+def test_a_change_of_equal_size_and_time_is_seen(run):
+    file = run.path / "app.py"
+    before = file.stat()
+    file.write_text("print(9)\n")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert repo.capture(run).touched == ("app.py",)
+
+
+@pytest.mark.parametrize("how", ["deleted", "a file", "a new one"])
+def test_a_git_directory_the_agent_destroyed_hides_nothing(world, run, how):
+    shutil.rmtree(run.path / ".git")
+    if how == "a file":
+        (run.path / ".git").write_text("gitdir: /nowhere\n")
+    if how == "a new one":
+        run_git(run.path, "init", "-q")
+        run_git(run.path, "add", "-A")
+        run_git(run.path, "commit", "-q", "-m", "root")
+    (run.path / "app.py").write_text("print(6)\n")
+    change = repo.capture(run)
+    assert change.touched == ("app.py",)
+    agree(world, run, change)
+
+
+@pytest.mark.parametrize("how", ["emptied", "removed", "linked elsewhere"])
+def test_an_agent_that_removes_everything_has_deleted_everything(world, run, how, tmp_path):
+    shutil.rmtree(run.path)
+    if how == "emptied":
+        run.path.mkdir()
+    if how == "linked elsewhere":
+        run.path.symlink_to(tmp_path)
+    change = repo.capture(run)
+    assert set(change.touched) == set(walk(world.source))
+    agree(world, run, change)
+
+
+def test_nested_repositories_are_captured_as_files(world, run):
+    for name in ("fresh", "committed/deep"):
+        nested = run.path / name
+        nested.mkdir(parents=True)
+        run_git(nested, "init", "-q")
+        world.write({"a.py": "a\n", "lib/b.py": "b\n", "x.log": "x", "own.tmp": "x", ".gitignore": "*.tmp\n"}, nested)
+    run_git(nested, "add", "-A")
+    run_git(nested, "commit", "-q", "-m", "inner")
+    run_git(run.path / "docs", "init", "-q")
+    (run.path / "docs/a.md").write_text("# b\n")
+    change = repo.capture(run)
+    inside = [f"{top}/{name}" for top in ("committed/deep", "fresh") for name in (".gitignore", "a.py", "lib/b.py")]
+    assert change.touched == (*inside[:3], "docs/a.md", *inside[3:])
+    assert change.ignored == tuple(
+        f"{top}/{name}" for top in ("committed/deep", "fresh") for name in (".git", "own.tmp", "x.log")
+    )
+    agree(world, run, change)
+
+
+def test_a_linked_worktree_inside_the_tree_is_captured_as_files(world, run):
+    run_git(run.path, "worktree", "add", "-q", "copy", "HEAD")
+    (run.path / "copy/app.py").write_text("print(7)\n")
+    change = repo.capture(run)
+    assert "copy/app.py" in change.touched
+    assert "copy/.git" in change.ignored
+    agree(world, run, change)
+
+
+def test_what_git_cannot_hold_is_listed(world, run):
+    world.write({"sub/.GIT/config": "x"}, run.path)
+    (run.path / ".gitmodules").symlink_to("app.py")
+    (run.path / "app.py").unlink()
+    os.mkfifo(run.path / "app.py")
+    change = repo.capture(run)
+    assert change.touched == ("app.py",)
+    assert change.ignored == (".gitmodules", "app.py", "sub/.GIT/config")
+    agree(world, run, change)
+
+
+def test_conversions_the_agent_declares_cannot_stop_the_capture(world, run):
+    (run.path / ".gitattributes").write_text("*.py working-tree-encoding=UTF-16\n*.bin diff\n* filter=absent ident\n")
+    (run.path / "app.py").write_bytes(b"odd")
+    (run.path / "data.bin").write_bytes(b"\0\n\0")
+    change = repo.capture(run)
+    assert change.touched == (".gitattributes", "app.py", "data.bin")
+    agree(world, run, change)
+
+
+def test_capturing_again_gives_the_same(world, run):
+    world.write({"new/a": "a", "x.log": "x"}, run.path)
+    (run.path / "docs/a.md").unlink()
+    run_git(run.path / "new", "init", "-q")
+    first = repo.capture(run)
+    assert repo.capture(run) == first
+
+
+def test_the_operators_configuration_changes_nothing(world, tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    hook = home / "hooks/post-index-change"
+    world.write({"hooks/post-index-change": f"#!/bin/sh\ntouch {home}/hooked\n", "git/ignore": "*.py\n"}, home)
+    world.write({"git/attributes": "* text eol=crlf\n"}, home)
+    hook.chmod(0o755)
+    (home / ".gitconfig").write_text(
+        f"[core]\n\thooksPath = {home}/hooks\n\tautocrlf = true\n\tfsmonitor = touch {home}/hooked\n"
+        "[diff]\n\tnoprefix = true\n\trenames = copies\n\texternal = false\n[init]\n\ttemplateDir = /nowhere\n"
+    )
+    expected = repo.capture(_worked(world))
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere")
+    monkeypatch.setenv("GIT_EXTERNAL_DIFF", "false")
+    shutil.rmtree(world.workdir)
+    run = _worked(world, commit=expected and world_head(world))
+    assert repo.capture(run) == expected
+    assert not (home / "hooked").exists()
+    agree(world, run, expected)
+
+
+def world_head(world):
+    return repo.resolve_etalon(world.source, "v1")
+
+
+def _worked(world, commit=None):
+    if commit is None:
+        run_git(world.source, "tag", "v1")
+    run = world.prepare(commit=commit or world_head(world))
+    (run.path / "app.py").rename(run.path / "b.py")
+    (run.path / "crlf.txt").write_bytes(b"a\r\n")
+    return run
+
+
+def test_directories_the_agent_closed_are_not_taken_for_deleted(tmp_path):
+    script = tmp_path / "closing.py"
+    script.write_text(CLOSING)
+    tmp_path.chmod(0o777)
+    environment = {**os.environ, "HOME": "/nowhere", "PYTHONPATH": os.pathsep.join(sys.path)}
+    user = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    for parent in tmp_path.parents[:3]:
+        if (user and parent.owner() != "root") or not user:
+            continue
+    work = Path("/var/tmp") if user else tmp_path
+    ran = subprocess.run(
+        [sys.executable, "-c", CLOSING, str(Path(__file__).parent), str(work)],
+        env=environment, capture_output=True, text=True, **user,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "('open.txt',) ()\n"
+
+
+CLOSING = """
+import sys, tempfile
+sys.path.insert(0, sys.argv[1])
+from repo_world import World, agree
+from trysquare import repo
+with tempfile.TemporaryDirectory(dir=sys.argv[2]) as place:
+    world = World(place + "/w")
+    world.commit({"d/a.txt": "a\\n", "e/b.txt": "b\\n", "open.txt": "1\\n", "f.txt": "f\\n"})
+    run = world.prepare()
+    (run.path / "open.txt").write_text("2\\n")
+    (run.path / "f.txt").chmod(0)
+    (run.path / "d").chmod(0)
+    (run.path / "e").chmod(0o600)
+    change = repo.capture(run)
+    agree(world, run, change)
+    print(change.touched, change.ignored)
+"""

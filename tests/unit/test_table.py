@@ -1,0 +1,266 @@
+import random
+import statistics
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trysquare import table, verdict
+from trysquare.errors import TrysquareError
+from trysquare.measure import Run
+
+DRAWS = 400
+
+
+def run(cell, repetition, state="valid", usage=None, **metrics):
+    cost = {"input": 1000 + 37 * repetition % 50, "output": 200, "turns": 5, "retries": 0, "cost": 0, "cacheRead": 0}
+    return Run(f"{cell}-{repetition}", cell, repetition, cost | (usage or {}), 30.0 + repetition, metrics, state=state)
+
+
+def cells(**values):
+    """Ten runs or so per cell; each value is the criterion of one run, None for one that could not be judged."""
+    return {
+        cell: [run(cell, i, **({} if value is None else {"passed": value})) for i, value in enumerate(of_cell, 1)]
+        for cell, of_cell in values.items()
+    }
+
+
+def criterion(by_cell, name="passed"):
+    return table.criterion_measure(name, table.criterion_values(by_cell, name))
+
+
+def test_an_unjudged_criterion_is_never_read_as_false():
+    by_cell = cells(base=[True] * 10, other=[True] * 5 + [None] * 5)
+    [row] = table.gap_rows(by_cell, "base", [criterion(by_cell)], draws=DRAWS)
+    assert row.cases["passed"].gap == 0
+    assert row.cases["passed"].state == "inconclusive"
+    assert row.cases["passed"].runs == 5
+    [_, scored] = table.score_rows(by_cell, ["passed"])
+    assert scored.rates["passed"] == (5, 5)
+
+
+def test_a_numeric_criterion_leaves_out_what_was_not_judged():
+    by_cell = cells(base=[3, 4, 5, None], other=[None, 8, 9, 10])
+    [row] = table.gap_rows(by_cell, "base", [criterion(by_cell)], draws=DRAWS)
+    assert row.cases["passed"].gap == 5
+    assert (row.cases["passed"].reference_runs, row.cases["passed"].runs) == (3, 3)
+
+
+def test_each_measure_rests_on_its_own_judged_runs():
+    by_cell = cells(base=[True] * 10, other=[None] * 10)
+    measures = [*table.cost_measures(), criterion(by_cell)]
+    [row] = table.gap_rows(by_cell, "base", measures, draws=DRAWS)
+    assert row.cases["passed"] is None
+    assert row.cases["in"].runs == 10
+    assert "| - |" in table.gap_table([row], measures, DRAWS, 1)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.randoms())
+def test_the_order_rows_are_written_in_changes_nothing(rng):
+    runs = [run(cell, i, usage={"input": rng.randrange(10_000)}) for cell in ("base", "other") for i in range(1, 8)]
+    shuffled = rng.sample(runs, len(runs))
+    measures = table.cost_measures()
+    expected = table.gap_rows(table.group(runs), "base", measures, draws=50)
+    assert table.gap_rows(table.group(shuffled, ("base", "other")), "base", measures, draws=50) == expected
+    by_cell = {cell: [each for each in shuffled if each.cell == cell] for cell in ("base", "other")}
+    assert table.gap_rows(by_cell, "base", measures, draws=50) == expected
+    assert table.spend_rows(by_cell, measures, draws=50) == table.spend_rows(table.group(runs), measures, draws=50)
+
+
+def test_a_table_holds_the_verdicts_of_its_gaps_judged_one_by_one():
+    rng = random.Random(3)
+    by_cell = {
+        cell: [
+            run(cell, i, usage={"input": rng.randrange(9000)}, passed=rng.random() < 0.5) for i in range(1, size + 1)
+        ]
+        for cell, size in (("base", 10), ("a", 10), ("b", 7), ("c", 10))
+    }
+    measures = [*table.cost_measures(), criterion(by_cell)]
+    rows = table.gap_rows(by_cell, "base", measures, draws=DRAWS, seed=11)
+    p = []
+    for row in rows:
+        for measure in measures:
+            samples = table.sample(by_cell["base"], measure), table.sample(by_cell[row.cell], measure)
+            alone = verdict.judge(*samples, measure.stat, DRAWS, 11)
+            assert row["cases"][measure.name]["draws"].tolist() == alone.draws.tolist()
+            assert row.cases[measure.name].exact == alone.exact
+            p.append(alone.p)
+    assert [row.cases[each.name].holm for row in rows for each in measures] == verdict.holm(p)
+
+
+def test_the_reference_may_be_any_cell_and_has_no_row():
+    by_cell = cells(a=[True] * 4, b=[False] * 4, c=[True] * 4)
+    rows = table.gap_rows(by_cell, "b", [criterion(by_cell)], draws=DRAWS)
+    assert [row.cell for row in rows] == ["a", "c"]
+    assert [row.cases["passed"].gap for row in rows] == [1, 1]
+
+
+def test_only_runs_that_pass_validity_enter_and_the_score_table_ignores_it():
+    runs = [run("base", i, delivered=True, passed=True) for i in range(1, 6)]
+    runs += [run("other", i, delivered=i > 2, passed=i > 2) for i in range(1, 9)]
+    by_cell = table.group(runs)
+    [row] = table.gap_rows(by_cell, "base", [criterion(by_cell)], ["delivered"], DRAWS)
+    assert (row.n, row.cases["passed"].runs, row.cases["passed"].gap) == (6, 6, 0)
+    [_, scored] = table.score_rows(by_cell, ["delivered"])
+    assert (scored.n, scored.rates["delivered"]) == (8, (6, 8))
+
+
+def test_a_reference_without_a_run_left_explains_itself():
+    runs = [run("base", i, delivered=False) for i in range(1, 4)]
+    runs += [run("base", 4), run("base", 5, state="empty"), run("other", 1, delivered=True)]
+    with pytest.raises(TrysquareError) as caught:
+        table.gap_rows(table.group(runs), "base", table.cost_measures(), ["delivered"])
+    assert isinstance(caught.value, ValueError)
+    text = str(caught.value)
+    assert "'base'" in text
+    assert "5 runs, 4 valid, none left: delivered was not true in 3, delivered was not judged in 1" in text
+    assert "measures are intact" in text
+    assert "`render` alone" in text
+
+
+def test_an_unknown_reference_is_refused_with_the_cells_there_are():
+    with pytest.raises(TrysquareError, match="no reference cell 'base': choose one of a, b"):
+        table.gap_rows(cells(a=[True], b=[True]), "base", table.cost_measures())
+
+
+def test_a_cell_without_a_run_left_has_a_row_without_verdicts():
+    by_cell = {"base": [run("base", i, delivered=True) for i in range(4)], "lazy": [run("lazy", 1, delivered=False)]}
+    measures = table.cost_measures()
+    [row] = table.gap_rows(by_cell, "base", measures, ["delivered"], DRAWS)
+    assert row.n == 0
+    assert set(row.cases.values()) == {None}
+    assert "| lazy | 0 | - | - | - | - |" in table.gap_table([row], measures, DRAWS, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        ([True, 1], "mixes booleans and numbers"),
+        (["a"], "no boolean and no number"),
+        ([True, None], "no boolean"),
+        (["#1"], "no boolean"),
+    ],
+)
+def test_a_criterion_of_no_single_type_is_refused(values, what):
+    with pytest.raises(TrysquareError, match=what):
+        table.criterion_measure("passed", values)
+
+
+def test_a_value_of_another_type_than_the_criterion_is_refused_and_not_left_out():
+    with pytest.raises(TrysquareError, match="3 in run base-1"):
+        table.gap_rows(cells(base=[3], other=[True]), "base", [table.criterion_measure("passed")])
+
+
+def test_the_type_of_the_criterion_decides_its_statistic_and_its_unit():
+    assert table.criterion_measure("passed").stat is verdict.mean
+    assert table.criterion_measure("passed", False).render(-0.1) == "-10 pts"
+    assert table.criterion_measure("score", 0.5).stat is statistics.median
+    assert table.criterion_measure("score", [1, 2.5]).render(0.25) == "+0.2"
+
+
+def test_declared_metrics_are_split_in_order_and_none_is_lost():
+    runs = [run("a", 1, delivered=True, n=3, issues=["#1"], mixed=True, tests=True), run("a", 2, mixed=2, tests=False)]
+    declared = ["tests", "issues", "delivered", "never", "n", "mixed"]
+    assert table.scored_metrics(runs, declared) == (["tests", "delivered"], ["issues", "never", "n", "mixed"])
+
+
+def test_the_score_table_shows_rates_of_judged_runs_names_the_rest_and_counts_invalid_runs():
+    by_cell = cells(base=[True, False, None], other=[None, None])
+    by_cell["other"].append(run("other", 3, state="validator_failed"))
+    rows = table.score_rows(by_cell, ["passed"], ["other", "later"])
+    assert [row.cell for row in rows] == ["other", "later", "base"]
+    text = table.score_table(rows, ["passed"], {"size": "number"})
+    assert text == (
+        "| cell | passed |\n| --- | ---: |\n| other | - |\n| later | - |\n| base | 1/2 |\n"
+        "\nother: 1 of 3 runs not valid.\n"
+        "\nDeclared and not true or false in every run: size (number).\n"
+    )
+
+
+def test_the_cost_table_shows_levels_without_a_state():
+    runs = [run("a | b", i, usage={"input": 10_000 + i, "cost": 0.01234}) for i in range(1, 6)]
+    by_cell, measures = table.group(runs), table.spend_measures(runs)
+    rows = table.spend_rows(by_cell, measures, draws=DRAWS)
+    assert [each.name for each in measures] == ["tokens in", "tokens out", "duration (s)", "cost"]
+    level = rows[0].levels["tokens in"]
+    assert (level.value, level.n) == (10_003, 5)
+    assert (level.low, level.high) == verdict.interval([10_000 + i for i in range(1, 6)], draws=DRAWS)
+    text = table.spend_table(rows, measures, DRAWS, 5)
+    assert text.startswith("Median and 95 % interval, 400 draws, seed 5.")
+    assert r"| a \| b | 5 | 10 003 [10 001, 10 005] | 200 [200, 200] | 33 [31, 35] | 0.0123 [0.0123, 0.0123] |" in text
+
+
+def test_a_cost_nobody_reports_has_no_column_and_one_cell_without_it_has_none():
+    assert len(table.spend_measures()) == len(table.spend_measures([run("a", 1)])) == 3
+    runs = [run("a", 1, usage={"cost": None, "cacheRead": 5}), run("b", 1, usage={"cost": 2.5, "cacheRead": 5})]
+    measures = table.spend_measures(runs)
+    [a, b] = table.spend_rows(table.group(runs), measures, draws=DRAWS)
+    assert a.levels["cost"] is None
+    assert b.levels["cost"].value == 2.5
+
+
+def test_the_gap_table_marks_every_gap_and_lists_what_is_publishable():
+    by_cell = cells(base=[False] * 5, some=[True] * 3 + [False] * 2, all=[True] * 5, none=[False] * 5)
+    measures = [criterion(by_cell)]
+    text = table.gap_table(table.gap_rows(by_cell, "base", measures), measures, 10_000, 20260729)
+    assert "10 000 draws, seed 20260729" in text
+    assert "| some | 5 | +60 pts * (!) |" in text
+    assert "| all | 5 | +100 pts * |" in text
+    assert "| none | 5 | +0 pts o |" in text
+    assert "- all, passed: +100 pts, 95 % interval [+100 pts, +100 pts], p=0.008, Holm p=0.024, exact p=0.002\n" in text
+    assert f"exact p=0.062 ({table.CAUTION})" in text
+    assert "- none" not in text
+
+
+def test_a_table_in_which_nothing_survives_says_so():
+    by_cell = cells(base=[True, False], other=[False, True])
+    measures = [criterion(by_cell)]
+    text = table.gap_table(table.gap_rows(by_cell, "base", measures, draws=DRAWS), measures, DRAWS, 1)
+    assert text.endswith("What is publishable:\n\nnothing: no gap survives resampling\n")
+
+
+def test_a_comparison_of_matrices_shows_rates_on_both_sides_and_names_cells_of_one():
+    left, right = cells(a=[True] * 3, gone=[True]), cells(a=[True, False, None], new=[False, False])
+    rows = table.compare_rows(left, right, ["passed"])
+    text = table.compare_table(rows, ["passed"], "n3", "n4")
+    assert text.startswith("n3 -> n4\n")
+    assert "| a | 3/3 -> 1/2 |\n| gone | 1/1 -> - |\n| new | - -> 0/2 |" in text
+
+
+def test_retries_are_named_by_cell_and_unknown_ones_are_not_taken_for_none():
+    calm = [run("calm", 1), run("calm", 2)]
+    assert table.retry_warning({"calm": calm}) == ""
+    retried = [run("busy", 1, usage={"retries": 13}), run("busy", 2)]
+    warning = table.retry_warning({"calm": calm, "busy": retried})
+    assert "busy (13 in 1 of 2 runs)" in warning
+    assert "must not be read" in warning
+    assert "calm" not in warning
+    unknown = table.retry_warning({"old": [run("old", 1, usage={"retries": None})]})
+    assert unknown == "It is not known how often the provider's answers were retried in old (1 of 1 runs)."
+
+
+def test_a_frame_has_one_row_a_run_and_redoes_the_gap_table():
+    by_cell = cells(base=[True] * 6 + [None], other=[False] * 6)
+    runs = [each for of_cell in by_cell.values() for each in of_cell]
+    frame = table.frame(reversed(runs), ["other", "base"])
+    assert frame["cell"].cat.categories.tolist() == ["other", "base"]
+    assert frame["repetition"].tolist() == [*range(1, 7), *range(1, 8)]
+    judged = frame.dropna(subset="passed").groupby("cell", observed=True)["passed"]
+    found = verdict.judge(judged.get_group("base"), judged.get_group("other"), verdict.mean, DRAWS)
+    [row] = table.gap_rows(by_cell, "base", [criterion(by_cell)], draws=DRAWS)
+    assert found == row.cases["passed"]
+
+
+def test_a_metric_named_like_a_column_is_kept_beside_it():
+    frame = table.frame([run("a", 1, cost=True, state="valid")])
+    assert frame["metric.cost"].tolist() == [True]
+    assert frame["cost"].tolist() == [0]
+    assert table.frame([]).empty
+
+
+def test_importing_the_tables_loads_neither_pandas_nor_scipy():
+    code = "import sys, trysquare.table; print([m for m in ('scipy', 'pandas', 'matplotlib') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

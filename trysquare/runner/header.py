@@ -1,0 +1,99 @@
+"""The plan header: what a launch is about to do and may cost, before anything is spent."""
+
+from collections.abc import Mapping
+from math import ceil
+from statistics import median
+from typing import Any
+
+from trysquare.errors import AgentError
+from trysquare.files import read_json
+from trysquare.outputs import archived_run_dirs, matrices, measures_in
+from trysquare.runner.plan import Plan
+
+
+def header(plan: Plan) -> list[str]:
+    """The lines printed before a launch, also before a dry run."""
+    matrix, protocol = plan.matrix, plan.matrix.protocol
+    bound = ceil(len(plan.todo) / protocol.concurrency) * protocol.timeout
+    place = "blind, runs/<id>" if matrix.blind else "grouped, runs/<cell>/<id>"
+    manual = plan.scenario.manual_metrics
+    return [
+        f"{matrix.experiment.title}  ({plan.directory})",
+        *(["REHEARSAL: a script plays the model; nothing of this is a measurement"] if matrix.rehearsal else []),
+        _runs(plan),
+        *(f"OVERRIDE: {line}" for line in matrix.overrides),
+        f"agent: {matrix.agent.kind}, {matrix.agent.provider} {matrix.agent.model}; {_agent()}",
+        f"repository: {matrix.source.repo} at {matrix.source.etalon}, {_commit(plan)}",
+        f"load: {protocol.concurrency} at a time, {protocol.timeout:g} s each, "
+        f"{_count(protocol.attempts, 'attempt')}; at most {_duration(bound)}",
+        *([_spend(plan)] if plan.todo and not matrix.rehearsal else []),
+        f"isolation: {matrix.isolation}; layout: {place}",
+        *plan.blindness,
+        *([f"form: {', '.join(manual)} pending until people have answered"] if manual else []),
+        *plan.notes,
+    ]
+
+
+def _runs(plan: Plan) -> str:
+    matrix, layout = plan.matrix, plan.output
+    todo, carried = len(plan.todo), 0 if plan.carried is None else len(plan.carried.entries)
+    redone = {run.id for run in plan.todo}
+    kept = sum(run.id not in redone and layout.run(run.directory).record.exists() for run in matrix.runs.values())
+    parts = [f"{todo} to perform", f"{kept} kept", *([f"{carried} carried"] if carried else [])]
+    return (
+        f"{_count(len(matrix.cells), 'cell')} x {_count(matrix.protocol.repetitions, 'repetition')} = "
+        f"{_count(len(matrix.runs), 'run')}: {', '.join(parts)}"
+        + (f"; only {', '.join(plan.only)}" if plan.only else "")
+        + (f"; set aside first: {', '.join(plan.replay)}" if plan.replay else "")
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _agent() -> str:
+    from trysquare import agent
+
+    try:
+        agent.command()
+    except AgentError as error:
+        return str(error)
+    return "installed"
+
+
+def _commit(plan: Plan) -> str:
+    source = plan.matrix.source
+    if source.commit:
+        return f"commit {source.commit[:12]}"
+    return f"pinned from {source.origin} at launch"
+
+
+def _duration(seconds: float) -> str:
+    minutes = ceil(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def _spend(plan: Plan) -> str:
+    """The median of the archived valid runs of this experiment, times the runs to perform."""
+    usages = [
+        usage for directory in matrices(plan.directory.parent, plan.scenario).values() for usage in _usages(directory)
+    ]
+    if not usages:
+        return "spend: no estimate, nothing of this experiment is archived yet"
+    todo, of = len(plan.todo), f"{_count(len(usages), 'archived run')}"
+    costs = [usage["cost"] for usage in usages if usage.get("cost")]
+    if costs:
+        return f"spend: about {median(costs) * todo:.2f} in the provider's currency (median of {of} x {todo})"
+    tokens = median(
+        sum(usage.get(name) or 0 for name in ("input", "output", "cacheRead", "cacheWrite")) for usage in usages
+    )
+    return f"spend: about {tokens * todo:,.0f} tokens (median of {of} x {todo}); no archived run has a price"
+
+
+def _usages(directory: Any) -> list[Mapping[str, Any]]:
+    rows = measures_in(directory)
+    if rows:
+        return [row["usage"] for row in rows if row["state"] == "valid"]
+    records = [run / "run.json" for run in archived_run_dirs(directory)]
+    return [read_json(record)["usage"] for record in records if record.exists()]

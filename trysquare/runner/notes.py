@@ -1,0 +1,78 @@
+"""What a launch says about what is on disk already, and about how blind its judges are."""
+
+from trysquare.errors import ArchiveError
+from trysquare.files import read_json
+from trysquare.matrix import CellPlan, Matrix
+from trysquare.outputs import Carried, archived_run_dirs
+from trysquare.refusals import listed, show
+from trysquare.runner.plan import Plan
+
+
+def drift_notes(plan: Plan) -> list[str]:
+    """What the scenario and the directory disagree about: cells that came, and cells that went."""
+    held = _held(plan)
+    notes = []
+    for cell, count in held.items():
+        if cell not in plan.matrix.cells:
+            runs = "1 run" if count == 1 else f"{count} runs"
+            notes.append(f"STALE: the scenario no longer declares {show(cell)}; its {runs} stay in every table")
+    if held:
+        added = [name for name in plan.matrix.cells if name not in held and name not in _planned_before(plan)]
+        if added:
+            notes.append(f"ADDED: {listed(added)}; the runs of the other cells are kept")
+    return notes
+
+
+def available_note(carried: Carried | None) -> list[str]:
+    """What a launch says of a smaller matrix whose runs it does not carry."""
+    if carried is None:
+        return []
+    count = f"{len(carried.entries)} of these runs are in {carried.directory} already"
+    if carried.mismatch:
+        return [f"AVAILABLE: {count}, but {'; '.join(carried.mismatch)}: they cannot be carried"]
+    return [f"AVAILABLE: {count}; extend=true carries them instead of paying again"]
+
+
+def _held(plan: Plan) -> dict[str, int]:
+    """How many recorded runs each cell has; the record is read only for runs this plan does not declare."""
+    counts: dict[str, int] = {}
+    for directory in archived_run_dirs(plan.directory):
+        planned = plan.matrix.runs.get(directory.name)
+        try:
+            cell = planned.cell if planned else str(read_json(directory / "run.json")["cell"])
+        except (FileNotFoundError, ArchiveError, KeyError, TypeError):
+            continue
+        if planned is None or (directory / "run.json").exists():
+            counts[cell] = counts.get(cell, 0) + 1
+    return counts
+
+
+def _planned_before(plan: Plan) -> set[str]:
+    try:
+        return set(Matrix.load(plan.output.plan).cells)
+    except ArchiveError:
+        return set()
+
+
+def blindness(matrix: Matrix) -> tuple[str, ...]:
+    """One line per judge: blind, or which of its pieces differ between cells by declaration."""
+    lines = []
+    for validator in matrix.validators.values():
+        if validator.mode != "judge":
+            continue
+        pieces = list(validator.settings["pieces"])
+        leaks = [piece for piece in pieces if piece == "prompt" and _differ(list(matrix.cells.values()))]
+        if leaks:
+            lines.append(
+                f"judge {validator.name}: only partially blind: {', '.join(leaks)} differs between cells, so the judge "
+                "can tell the treatment"
+            )
+        else:
+            lines.append(f"judge {validator.name}: blind over {len(matrix.cells)} cells (reads {', '.join(pieces)})")
+        if (validator.settings["provider"], validator.settings["model"]) == (matrix.agent.provider, matrix.agent.model):
+            lines.append(f"judge {validator.name}: is the model under test; pin another one")
+    return tuple(lines)
+
+
+def _differ(cells: list[CellPlan]) -> bool:
+    return len({cell.prompt for cell in cells}) > 1

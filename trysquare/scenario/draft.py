@@ -1,0 +1,41 @@
+"""A scenario file while it is being checked."""
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from trysquare.refusals import Refusals, show
+from trysquare.scenario.language import ScenarioFile
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Characters that no name, path or pattern may hold."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The sections of a file that have the right shape, the names of the others, and the problems noted so far."""
+
+    file: ScenarioFile
+    broken: frozenset[str]
+    refusals: Refusals
+
+    def sound(self, *sections: str) -> bool:
+        """Whether none of these sections was left out because of its shape."""
+        return self.broken.isdisjoint(sections)
+
+    def refuse(self, where: str, text: str) -> None:
+        """Note a problem."""
+        self.refusals.add(where, text)
+
+    def check_word(self, where: str, value: str) -> None:
+        """A value that becomes an argument or a part of a directory name."""
+        if CONTROL.search(value) or value.startswith("-") or value.strip() != value:
+            self.refuse(
+                where, f"found {show(value)}; write it without a leading dash, outer spaces and control characters."
+            )
+
+
+def escapes(path: str) -> bool:
+    """Whether a path is absolute, climbs, is empty or cannot be a path at all."""
+    pure = PurePosixPath(path)
+    return pure.is_absolute() or ".." in pure.parts or bool(CONTROL.search(path)) or not pure.parts

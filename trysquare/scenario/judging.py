@@ -1,0 +1,124 @@
+"""Rules of `[[validation]]` and `[verdict]`: names, metrics, and what a verdict may rest on."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+
+from trysquare.refusals import closest, listed, show
+from trysquare.scenario.assertions import problems, produced
+from trysquare.scenario.cells import JOIN
+from trysquare.scenario.draft import CONTROL, Draft
+from trysquare.scenario.validators import CustomMetrics, Judge
+
+
+def check_validation(draft: Draft) -> None:
+    """Note validators that share a name or a metric, and metrics that nobody could answer."""
+    names: dict[str, int] = {}
+    owners: dict[str, str] = {}
+    for position, validator in enumerate(draft.file.validation or (), 1):
+        where = f"[[validation]] #{position}"
+        name = validator.name or validator.mode
+        if name in names:
+            draft.refuse(
+                f"{where} name",
+                f"#{names[name]} is called {show(name)} too, and the name is that of the result file; "
+                f'write another, for instance name = "{name}-{position}".',
+            )
+        names.setdefault(name, position)
+        for metric in validator.metrics:
+            _check_metric(draft, where, metric, name, owners)
+        if isinstance(validator, CustomMetrics):
+            _check_custom(draft, where, validator)
+        elif isinstance(validator, Judge):
+            draft.check_word(f"{where} provider", validator.provider)
+            draft.check_word(f"{where} model", validator.model)
+    task = draft.file.task
+    if task is not None and task.test_command is None and "tests" in owners:
+        draft.refuse(
+            "[task] test_command",
+            'missing, and a validator declares the metric "tests"; write the suite, for instance '
+            'test_command = "python3 -m unittest".',
+        )
+
+
+def _check_metric(draft: Draft, where: str, metric: str, name: str, owners: dict[str, str]) -> None:
+    if CONTROL.search(metric) or metric.strip() != metric:
+        draft.refuse(f"{where} metrics", f"found {show(metric)}; write it without outer spaces and control characters.")
+    if metric in owners:
+        draft.refuse(
+            f"{where} metrics",
+            f"{show(metric)} is declared by {show(owners[metric])} already; rename one, for instance to "
+            f"{show(f'{metric}_{name}')}.",
+        )
+    owners.setdefault(metric, name)
+
+
+def _check_custom(draft: Draft, where: str, validator: CustomMetrics) -> None:
+    if not inside(validator.path):
+        draft.refuse(
+            f"{where} path", f"found {show(validator.path)}; write a path relative to the tree that stays in it."
+        )
+    for position, assertion in enumerate(validator.assertions):
+        for problem in problems(assertion):
+            draft.refuse(f"{where} assertions[{position}]", problem)
+    prefix = f"{validator.name}." if validator.name is not None else ""
+    known = [f"{prefix}{metric}" for metric in produced(validator.assertions)]
+    for metric in validator.metrics:
+        if metric not in known and not metric.startswith(f"{prefix}value."):
+            draft.refuse(
+                f"{where} metrics",
+                f"{show(metric)} is nothing this validator answers{closest(metric, known)}; "
+                f"it answers {listed(known)}.",
+            )
+
+
+def inside(path: str) -> bool:
+    """Whether a relative path, `..` resolved, stays in its tree; absolute ones of any system do not."""
+    if CONTROL.search(path) or re.match(r"[/\\]|[A-Za-z]:", path):
+        return False
+    depth = 0
+    for part in PurePosixPath(path.replace("\\", "/")).parts:
+        depth += -1 if part == ".." else 1
+        if depth < 0:
+            return False
+    return depth > 0
+
+
+def check_verdict(draft: Draft, cells: Sequence[str]) -> None:
+    """Note a criterion nobody declares, and a reference that is no cell."""
+    verdict, validators = draft.file.verdict, draft.file.validation
+    if verdict is None:
+        return
+    if validators and draft.sound("validation"):
+        declared = [metric for validator in validators for metric in validator.metrics]
+        _check_declared(draft, "criterion", [verdict.criterion], declared)
+        _check_declared(draft, "validity", verdict.validity, declared)
+    if not cells:
+        return
+    reference = verdict.reference
+    if not isinstance(reference, str):
+        axes = draft.file.axes.grid
+        if set(reference) != set(axes):
+            draft.refuse(
+                "[verdict] reference",
+                f"found {show(reference)}, which must give a value for every axis and nothing else; the axes are "
+                f"{listed(axes)}: write one value each, or the name of a cell.",
+            )
+            return
+        reference = JOIN.join(reference[axis] for axis in axes)
+    if reference not in cells:
+        more = ", ..." if len(cells) > 20 else ""
+        draft.refuse(
+            "[verdict] reference",
+            f"there is no cell {show(reference)}{closest(reference, cells)}; write one of {listed(cells[:20])}{more}.",
+        )
+
+
+def _check_declared(draft: Draft, name: str, used: Iterable[str], declared: Sequence[str]) -> None:
+    for metric in used:
+        if metric not in declared:
+            draft.refuse(
+                f"[verdict] {name}",
+                f"no validator declares {show(metric)}{closest(metric, declared)}; write one of {listed(declared)}, "
+                "or declare it.",
+            )

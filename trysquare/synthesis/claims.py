@@ -1,0 +1,103 @@
+"""Every gap as something that may be said, or that may not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trysquare.measure import Run, valid_runs
+from trysquare.synthesis.model import Claim
+from trysquare.table import GapRow, Measure, finding, sample
+from trysquare.table.measures import ByCell
+from trysquare.verdict import MINIMUM, Verdict, enough, excludes_zero, mean, p_text, plain
+
+PHRASES = {
+    "in": ("input tokens", "a run takes more input tokens", "a run takes fewer input tokens"),
+    "out": ("output tokens", "a run writes more output tokens", "a run writes fewer output tokens"),
+    "turns": ("turns", "a run takes more turns", "a run takes fewer turns"),
+    "duration": ("duration", "a run takes longer", "a run takes less time"),
+}
+UNEXACT = (
+    "The exact test does not confirm this gap ({exact}, above 0.05): say so with it, and measure more repetitions "
+    "before anything rests on it."
+)
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The gaps of a table, sorted by what a reader may do with them."""
+
+    said: tuple[Claim, ...]
+    withheld: tuple[Claim, ...]
+    unsaid: tuple[Claim, ...]
+
+
+def claims(
+    rows: Sequence[GapRow], measures: Sequence[Measure], by_cell: ByCell, reference: str, validity: Sequence[str]
+) -> Claims:
+    """Sort every gap, the criterion before the costs: established ones may be said, except costs of retried runs."""
+    said, withheld, unsaid = [], [], []
+    last = len(measures) - 1
+    retried = {cell for cell, runs in by_cell.items() if any(map(_retries, valid_runs(runs, validity)))}
+    for row in rows:
+        for position in (last, *range(last)):
+            measure, cost = measures[position], position < last
+            samples = [sample(by_cell[cell], measure, validity) for cell in (row.cell, reference)]
+            verdict = row.cases[measure.name]
+            claim = _claim(row.cell, measure, verdict, samples, cost)
+            if verdict is None or not verdict.established:
+                unsaid.append(claim)
+            elif cost and retried & {row.cell, reference}:
+                withheld.append(claim)
+            else:
+                said.append(claim)
+    return Claims(tuple(said), tuple(withheld), tuple(unsaid))
+
+
+def level(measure: Measure, values: Sequence[float]) -> str:
+    """The level of a sample in words: `7 of 10`, or a median with its unit."""
+    if not values:
+        return "no run judged"
+    if measure.stat is mean:
+        return f"{plain(sum(values))} of {plain(len(values))}"
+    return f"{plain(measure.stat(values))}{' s' if measure.name == 'duration' else ''}"
+
+
+def words(measure: Measure, cost: bool) -> tuple[str, str, str]:
+    """A measure in words: its name, and the clause that says there is more of it, or less."""
+    name = measure.name
+    if cost:
+        return PHRASES[name]
+    if measure.stat is mean:
+        return name, f"{name} is true more often", f"{name} is true less often"
+    return name, f"{name} is higher", f"{name} is lower"
+
+
+def _retries(run: Run) -> bool:
+    return bool(run.usage.get("retries"))
+
+
+def _claim(cell: str, measure: Measure, verdict: Verdict | None, samples: list[list[float]], cost: bool) -> Claim:
+    name, more, less = words(measure, cost)
+    runs = " runs" if measure.stat is mean and samples[0] else ""
+    levels = (level(measure, samples[0]) + runs, level(measure, samples[1]))
+    if verdict is None:
+        return Claim(cell, name, "", levels, "-", "-", cautions=("nothing to compare",))
+    return Claim(
+        cell=cell,
+        measure=name,
+        relation=more if verdict.gap > 0 else less,
+        levels=levels,
+        gap=measure.render(verdict.gap),
+        interval=f"{measure.render(verdict.low)} to {measure.render(verdict.high)}",
+        figures=(p_text(verdict.p), p_text(verdict.holm, "Holm p"), p_text(verdict.exact, "exact p")),
+        cautions=_cautions(verdict),
+        finding=finding(cell, measure, verdict),
+    )
+
+
+def _cautions(verdict: Verdict) -> tuple[str, ...]:
+    if verdict.caution:
+        return (UNEXACT.format(exact=p_text(verdict.exact)),)
+    if not enough(verdict.reference_runs, verdict.runs):
+        few = f"{verdict.runs} and {verdict.reference_runs} runs are too few, each side needs {MINIMUM}"
+        return (f"{few}, although zero is outside" if excludes_zero(verdict.low, verdict.high) else few,)
+    return ()

@@ -1,0 +1,79 @@
+"""The three tables of the page, from the rows and in the notation of `trysquare.table`."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from trysquare.synthesis.model import Synthesis
+from trysquare.table import Level, Measure, rate_entry
+from trysquare.verdict import Verdict, p_text, plain
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry: `state` is established, inconclusive or, for what carries none, empty."""
+
+    text: str
+    details: tuple[str, ...] = ()
+    state: str = ""
+    caution: bool = False
+
+    @property
+    def mark(self) -> str:
+        """`*` established, `o` inconclusive."""
+        return {"established": "*", "inconclusive": "o"}.get(self.state, "")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A line of entries per cell, and what has to be said under them."""
+
+    columns: tuple[str, ...]
+    lines: tuple[tuple[str, tuple[Entry, ...]], ...]
+    notes: tuple[str, ...] = ()
+
+
+def scores(s: Synthesis) -> Table:
+    """In how many runs each metric was true."""
+    lines = tuple((row.cell, tuple(Entry(rate_entry(row.rates[test])) for test in s.tests)) for row in s.scores)
+    return Table(s.tests, lines, notes(s))
+
+
+def notes(s: Synthesis) -> tuple[str, ...]:
+    """What stands under the score table: the metrics that are no test, and the cells with runs that are not valid."""
+    named = ", ".join(f"{name} ({what})" for name, what in s.others.items())
+    invalid = (f"{row.cell}: {row.invalid} of {row.invalid + row.n} runs not valid." for row in s.scores if row.invalid)
+    return (*((f"Declared, and not yes or no in every run: {named}.",) if named else ()), *invalid)
+
+
+def costs(s: Synthesis) -> Table:
+    """What a run took."""
+    lines = tuple(
+        (row.cell, (Entry(plain(row.n)), *(_level(row.levels[each.name], each) for each in s.levels)))
+        for row in s.costs
+    )
+    return Table(("n", *_names(s.levels)), lines)
+
+
+def gaps(s: Synthesis) -> Table:
+    """The differences from the reference."""
+    lines = tuple(
+        (row.cell, (Entry(plain(row.n)), *(_gap(row.cases[each.name], each) for each in s.measures))) for row in s.gaps
+    )
+    return Table(("n", *_names(s.measures)), lines)
+
+
+def _names(measures: Iterable[Measure]) -> tuple[str, ...]:
+    return tuple(measure.name for measure in measures)
+
+
+def _level(level: Level | None, measure: Measure) -> Entry:
+    if level is None:
+        return Entry("-")
+    return Entry(measure.render(level.value), (f"{measure.render(level.low)} to {measure.render(level.high)}",))
+
+
+def _gap(verdict: Verdict | None, measure: Measure) -> Entry:
+    if verdict is None:
+        return Entry("-")
+    details = (f"{measure.render(verdict.low)} to {measure.render(verdict.high)}", p_text(verdict.holm, "Holm p"))
+    return Entry(measure.render(verdict.gap), details, verdict.state, verdict.caution)
