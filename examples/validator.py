@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A whole validator: was the counter fixed, inside its scope, and with a test first?
+"""Score whether the counter was fixed, inside its scope, and with a test first: a whole validator.
 
 It scores what the agent left behind (the tree, the diff) and how it worked (the session). A metric that a run cannot
 answer is unjudged with a reason, so that one unanswerable question does not take the other answers with it.

@@ -16,6 +16,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from trysquare.files import read_json
 from trysquare.layout import Layout
+from trysquare.measure.stream import counted
 from trysquare.progress import Bar, clock, eta_seconds, start, wanted
 
 PAID = ("measure",)
@@ -115,13 +116,10 @@ class LogHandler(LogHandlerBase):
         record = read_json(run.record)
         usage = record["usage"]
         self._tokens.update({key: usage[key] for key in ("input", "output")})
-        retries = usage["retries"]
-        return (
-            f"{self._position()} ok  {record['cell']}  {clock(record['duration'])}  "
-            f"{usage['input']:,} in / {usage['output']:,} out  {usage['turns']} turns  {retries} retries".replace(
-                ",", " "
-            )
-        )
+        tokens = f"{usage['input']:,} in / {usage['output']:,} out".replace(",", " ")
+        turns, retries = counted(usage["turns"], "turn"), counted(usage["retries"], "retry", "retries")
+        cell, duration = record["cell"], clock(record["duration"])
+        return f"{self._position()} ok  {cell}  {duration}  {tokens}  {turns}  {retries}"
 
     def _job_error(self, record: Any) -> None:
         tally = self._tally(record.jobid)

@@ -12,6 +12,7 @@ from trysquare.files import dumps, read_json, read_lines, write_json, write_text
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, ValidatorPlan
 from trysquare.measure import Run, merge
+from trysquare.outputs import incomplete_note
 from trysquare.table.tidy import frame
 
 
@@ -144,7 +145,7 @@ def collect(layout: Layout) -> State:
 
 
 def withhold(layout: Layout, state: State) -> None:
-    """Replace the synthesis of a matrix that is not complete by one line, so that an older one is not read as its result."""
+    """Replace the synthesis of an incomplete matrix by one line, so that an older one is not read as its result."""
     for pointer in layout.ledger.glob("*"):
         pointer.unlink()
     for page in (*layout.root.glob("synthesis_ref-*"), layout.synthesis.with_suffix(".html")):
@@ -154,15 +155,10 @@ def withhold(layout: Layout, state: State) -> None:
 
 def status_line(directory: str | Path, state: State) -> str:
     """One line: how far a matrix is, and the command that completes it when it is not complete."""
-    counts, total = state.counts, len(state.states)
     if state.complete:
+        total = len(state.states)
         return f"{directory}: complete, {total} of {total} runs valid"
-    labels = {"missing": "missing", "empty": "empty", "validator_failed": "failed by a validator"}
-    parts = [f"{counts[key]} {label}" for key, label in labels.items() if counts[key]]
-    return (
-        f"{directory}: incomplete, {counts['valid']} of {total} runs valid, {', '.join(parts)}; no synthesis: "
-        "launch the target `run` again to complete it"
-    )
+    return f"{directory}: {incomplete_note(state.counts)}"
 
 
 def _state_json(layout: Layout, state: State) -> dict[str, Any]:

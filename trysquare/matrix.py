@@ -70,7 +70,7 @@ class Agent:
 
 @dataclass(frozen=True)
 class Protocol:
-    """The load of a launch as resolved: `timeout` in seconds, `stream_limit` in bytes, `max_cost` in the provider's currency."""
+    """The load of a launch: `timeout` in seconds, `stream_limit` in bytes, `max_cost` in the provider's currency."""
 
     repetitions: int
     concurrency: int

@@ -28,9 +28,17 @@ def closest(name: str, known: Iterable[str]) -> str:
 
 def show(value: Any) -> str:
     """A value as a refusal repeats it: quoted, on one line, cut when long."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    text = re.sub(r"[\x7f-\x9f\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = _visible(json.dumps(value, ensure_ascii=False, default=str))
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
+
+
+def _visible(text: str) -> str:
+    """A text with everything escaped that a terminal would act on or hide."""
+    return "".join(letter if letter.isprintable() else _escaped(ord(letter)) for letter in text)
+
+
+def _escaped(number: int) -> str:
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def listed(names: Iterable[str]) -> str:
@@ -40,7 +48,7 @@ def listed(names: Iterable[str]) -> str:
 
 def key(name: str) -> str:
     """One key as TOML writes it."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _visible(json.dumps(name, ensure_ascii=False))
 
 
 def toml(value: Any) -> str:
@@ -107,12 +115,19 @@ class Gathering:
 
     @contextmanager
     def part(self) -> Iterator[None]:
-        """Try one step; what it refuses is noted."""
+        """Try one step; what it refuses is noted, and so is a path that the system refuses."""
         try:
             yield
         except TrysquareError as error:
-            if str(error) not in self.problems:
-                self.problems.append(str(error))
+            self._note(str(error))
+        except OSError as error:
+            self._note(
+                f"{error.filename} cannot be used ({(error.strerror or str(error)).lower()}); name another path."
+            )
+
+    def _note(self, problem: str) -> None:
+        if problem not in self.problems:
+            self.problems.append(problem)
 
     def settle(self, error: type[TrysquareError]) -> None:
         """Raise when any step refused.

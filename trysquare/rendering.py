@@ -24,8 +24,7 @@ def render(layout: Layout) -> str:
     from trysquare import synthesis
 
     runs = measures(layout)
-    launches = [line for line in read_lines(layout.launches) if line.get("kind") == "launch"]
-    built = synthesis.build(matrix, runs, launches, evidence=synthesis.gather(layout, matrix, runs))
+    built = synthesis.build(matrix, runs, read_lines(layout.launches), evidence=synthesis.gather(layout, matrix, runs))
     write_text(layout.synthesis, synthesis.markdown(built))
     page = layout.synthesis.with_suffix(".html")
     write_text(page, synthesis.page(built))

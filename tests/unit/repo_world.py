@@ -99,21 +99,20 @@ class World:
 def walk(tree, without=()):
     """Every file and link of a tree with its mode and content; git's own and names below `without` left out."""
     found = {}
-    for folder, folders, names in os.walk(os.fsencode(tree)):
-        folders[:] = [name for name in folders if name != b".git"]
-        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-        for name in [*links, *names]:
-            path = os.path.join(folder, name)
-            relative = os.path.relpath(path, os.fsencode(tree)).decode("utf-8", "surrogateescape")
-            mode = os.lstat(path).st_mode
-            if name == b".git" or any(
+    for folder, folders, names in os.walk(tree):
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in [*folders, *names]:
+            path = Path(folder, name)
+            relative = path.relative_to(tree).as_posix()
+            mode = path.lstat().st_mode
+            if name == ".git" or any(
                 relative == out or (out.endswith("/") and relative.startswith(out)) for out in without
             ):
                 continue
             if stat.S_ISLNK(mode):
-                found[relative] = ("link", os.readlink(path))
+                found[relative] = ("link", str(path.readlink()))
             elif stat.S_ISREG(mode):
-                found[relative] = ("executable" if mode & 0o100 else "file", Path(os.fsdecode(path)).read_bytes())
+                found[relative] = ("executable" if mode & 0o100 else "file", path.read_bytes())
     return found
 
 
@@ -121,7 +120,8 @@ def agree(world, prepared, change):
     """Rebuild from the archive, and compare with the tree the agent left; returns the rebuilt tree."""
     hidden = set(prepared.injected) - set(prepared.base.replaced)
     rebuilt = world.rebuild(prepared, change)
-    assert walk(rebuilt) == walk(prepared.path, without=(*hidden, *change.ignored))
+    made, left = walk(rebuilt), walk(prepared.path, without=(*hidden, *change.ignored))
+    assert {name for name in made.keys() | left.keys() if made.get(name) != left.get(name)} == set()
     return rebuilt
 
 

@@ -107,7 +107,8 @@ def small(**changes: Any) -> dict[str, Any]:
 
 def dumps(raw: Any) -> str:
     """Tables as TOML, each top-level key on a line of its own."""
-    return "".join(f"{key(name)} = {toml(value)}\n" for name, value in raw.items())
+    text = "".join(f"{key(name)} = {toml(value)}\n" for name, value in raw.items())
+    return text.replace("-Infinity", "-inf").replace("Infinity", "inf").replace("NaN", "nan")
 
 
 def place(directory: Path) -> Path:

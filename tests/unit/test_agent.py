@@ -6,6 +6,7 @@ import signal
 import stat
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +96,7 @@ def modes(directory: Path) -> dict[str, int]:
     return {path.name: stat.S_IMODE(path.stat().st_mode) for path in directory.iterdir()}
 
 
-def test_a_home_holds_the_models_and_logins_of_the_operator_and_a_level_of_its_own(
-    operator: Path, tmp_path: Path
-) -> None:
+def test_a_home_holds_the_operators_models_and_logins_and_a_level_of_its_own(operator: Path, tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         made = agent.home(tmp_path / "home", "low")
@@ -374,32 +373,39 @@ def test_a_provider_that_recovered_did_not_give_up(tmp_path: Path) -> None:
     assert (outcome.error, outcome.gave_up, outcome.produced_something) == ("busy", "", True)
 
 
-@pytest.mark.parametrize(
-    ("source", "measured", "detail"),
-    [
-        ("answer(); time.sleep(60)", True, ""),
-        ("time.sleep(60)", False, "no tokens consumed before the time limit"),
-        ("answer('', 'error', errorMessage='busy'); time.sleep(60)", False, "busy"),
-        (
-            """
+LATE = {
+    "with-tokens": ("answer(); time.sleep(60)", True, ""),
+    "without": ("time.sleep(60)", False, "no tokens consumed before the time limit"),
+    "failing": ("answer('', 'error', errorMessage='busy'); time.sleep(60)", False, "busy"),
+    "aborted-by-it": (
+        """
 import signal
 def abort(*_): answer('', 'aborted', errorMessage='aborted', usage={}); sys.exit(143)
 signal.signal(signal.SIGTERM, abort)
 answer()
 time.sleep(60)
 """,
-            True,
-            "",
-        ),
-    ],
-    ids=["with-tokens", "without", "failing", "aborted-by-it"],
-)
+        True,
+        "",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def late(tmp_path_factory: pytest.TempPathFactory) -> dict[str, agent.Outcome]:
+    """What launches that overran their time limit were worth, run side by side."""
+    with ThreadPoolExecutor() as pool:
+        runs = {name: pool.submit(talk, tmp_path_factory.mktemp(name), case[0], 3.0) for name, case in LATE.items()}
+        return {name: run.result() for name, run in runs.items()}
+
+
+@pytest.mark.parametrize("name", LATE)
 def test_a_time_limit_leaves_a_measurement_when_anything_was_consumed(
-    source: str, measured: bool, detail: str, tmp_path: Path
+    name: str, late: dict[str, agent.Outcome]
 ) -> None:
-    outcome = talk(tmp_path, source, timeout=0.5)
-    assert (outcome.timed_out, outcome.code) == (True, None)
-    assert (outcome.produced_something, outcome.signalled, outcome.detail) == (measured, False, detail)
+    _, measured, detail = LATE[name]
+    assert (late[name].timed_out, late[name].code) == (True, None)
+    assert (late[name].produced_something, late[name].signalled, late[name].detail) == (measured, False, detail)
 
 
 def test_no_secret_of_the_launch_is_repeated(operator: Path, tmp_path: Path) -> None:

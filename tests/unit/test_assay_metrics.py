@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trysquare.assay import Metric, plain, report
@@ -14,9 +14,11 @@ SCALARS = st.none() | st.booleans() | NUMBERS | st.text()
 VALUES = st.recursive(
     SCALARS | st.frozensets(SCALARS),
     lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
 )
 
 
+@settings(deadline=None)
 @given(VALUES)
 def test_every_plain_value_is_strict_json_and_plain_again(value: Any) -> None:
     reduced = plain(value)
@@ -24,6 +26,7 @@ def test_every_plain_value_is_strict_json_and_plain_again(value: Any) -> None:
     assert plain(reduced) == reduced
 
 
+@settings(deadline=None)
 @given(st.lists(SCALARS, unique=True))
 def test_the_order_of_a_set_does_not_depend_on_how_it_was_built(items: list[Any]) -> None:
     assert repr(plain(dict.fromkeys(items).keys())) == repr(plain(dict.fromkeys(reversed(items)).keys()))

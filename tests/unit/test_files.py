@@ -1,5 +1,4 @@
 import json
-import os
 import subprocess
 import sys
 
@@ -36,7 +35,7 @@ def test_writing_the_same_content_again_touches_nothing(tmp_path):
     assert write_bytes(path, b"one") is False
     assert path.stat().st_ino == before.st_ino
     assert write_bytes(path, b"two") is True
-    assert os.listdir(path.parent) == ["file"]
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_value_that_is_not_json_leaves_the_old_file(tmp_path):
@@ -69,7 +68,10 @@ def test_a_torn_last_line_is_skipped_and_the_others_are_kept(tmp_path):
 
 def test_concurrent_writers_never_interleave(tmp_path):
     path = tmp_path / "lines.jsonl"
-    code = "import sys; from trysquare.files import append_line\nfor i in range(200): append_line(sys.argv[1], {'who': sys.argv[2], 'i': i})"
+    code = (
+        "import sys; from trysquare.files import append_line\n"
+        "for i in range(200): append_line(sys.argv[1], {'who': sys.argv[2], 'i': i})"
+    )
     writers = [subprocess.Popen([sys.executable, "-c", code, str(path), str(k)]) for k in range(4)]
     assert [writer.wait() for writer in writers] == [0] * 4
     lines = read_lines(path)

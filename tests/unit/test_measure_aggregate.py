@@ -3,7 +3,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trysquare.errors import ArchiveError
@@ -143,6 +143,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(), json_values, max_size=4), st.booleans(), st.none() | st.text())
 def test_a_row_of_measures_gives_the_run_back(metrics, rehearsed, launch):
     before = Run("r1", "a / b", 2, {"input": 3, "retries": None}, 1.5, metrics, launch=launch, rehearsed=rehearsed)

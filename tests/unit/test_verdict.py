@@ -5,7 +5,7 @@ import statistics
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trysquare import verdict
@@ -113,6 +113,7 @@ def test_holm_gives_the_published_example():
     assert verdict.holm(()) == []
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.randoms())
 def test_holm_is_monotone_never_below_p_and_the_same_in_any_order(p, rng):
     adjusted = verdict.holm(p)
@@ -173,6 +174,7 @@ def test_a_signed_number_shows_its_sign_and_its_thousands(value, text):
     assert verdict.plain(abs(value)) == text[1:]
 
 
+@settings(deadline=None)
 @given(nonzero)
 def test_no_value_other_than_zero_renders_as_zero_or_on_the_other_side(x):
     price = spend_measures([Run("r", "c", 1, {"cost": 1.0})])[-1].render
@@ -182,6 +184,7 @@ def test_no_value_other_than_zero_renders_as_zero_or_on_the_other_side(x):
     assert verdict.plain(x)[0] != "+"
 
 
+@settings(deadline=None)
 @given(nonzero, nonzero)
 def test_rounding_never_moves_an_interval_onto_zero_or_off_it(a, b):
     low, high = sorted((a, b))
@@ -189,6 +192,7 @@ def test_rounding_never_moves_an_interval_onto_zero_or_off_it(a, b):
         assert verdict.excludes_zero(read(render(low)), read(render(high))) == verdict.excludes_zero(low, high)
 
 
+@settings(deadline=None)
 @given(nonzero, nonzero)
 def test_rendering_keeps_the_order_of_values(a, b):
     low, high = sorted((a, b))

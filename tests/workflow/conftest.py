@@ -82,7 +82,9 @@ name = "fix"
 
 [[play.turn]]
 text = "I will fix the counter."
-call = [{ tool = "edit", arguments = { path = "counter.py", edits = [{ oldText = "return n - 1", newText = "return n + 1" }] } }]
+[[play.turn.call]]
+tool = "edit"
+arguments = { path = "counter.py", edits = [{ oldText = "return n - 1", newText = "return n + 1" }] }
 
 [[play.turn]]
 text = "Fixed."

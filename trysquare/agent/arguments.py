@@ -29,8 +29,7 @@ def argv(
     """The whole argument list of one run; `run` puts the installed agent in the place of `pi`.
 
     Project files are trusted (a fresh clone never is, and would lose its `.pi` silently); skills, templates, extensions
-    and MCP servers are not looked for; context files are, only when `has_context`. A relative `session_dir` would land
-    in the clone, so it is made absolute.
+    and MCP servers are not looked for, context files only when `has_context`. `session_dir` is made absolute.
 
     Raises
     ------
@@ -79,15 +78,7 @@ def recorded_model(sessions: Iterable[Path]) -> str | None:
 
 
 def ambient_thinking(settings: Path | None = None) -> str:
-    """The thinking level subagents run at: the default level of a settings file, by default the operator's.
-
-    A home made by `home` holds the level of its cell there.
-
-    Raises
-    ------
-    AgentError
-        When the file is not JSON.
-    """
+    """The level subagents run at under a settings file: that of a home made by `home`, by default the operator's."""
     path = operator_home() / SETTINGS if settings is None else settings
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

@@ -3,11 +3,11 @@
 import math
 import os
 import subprocess
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -57,11 +57,11 @@ def run(
         When there is no agent to launch.
     """
     sieve, tail = _Sieve(trace, ceiling, watch), _Tail()
-    code, timed_out, overflowed = None, False, False
+    ending: dict[str, Any] = {"code": None, "timed_out": False}
     started = time.monotonic()
     with sieve, tail:
         try:
-            code = interrupt.run(
+            ending["code"] = interrupt.run(
                 [*command(), *args[1:]] if args[0] == PI else args,
                 cwd=cwd,
                 env=env,
@@ -73,19 +73,25 @@ def run(
                 written=sieve.weigh,
             ).returncode
         except subprocess.TimeoutExpired:
-            timed_out = True
+            ending["timed_out"] = True
         except interrupt.TooMuchOutput:
-            overflowed = True
-        duration = time.monotonic() - started
+            ending["overflowed"] = True
+        ending["duration"] = time.monotonic() - started
     if sieve.failure is not None:
         raise sieve.failure
+    return _outcome(sieve, tail.text, ending, secrets(os.environ if env is None else env))
+
+
+def _outcome(sieve: "_Sieve", stderr: str, ending: Mapping[str, Any], hidden: Sequence[str]) -> Outcome:
     reading = sieve.fold.reading
     # A time limit aborts the answer under way, which is not the provider giving up.
-    gave_up = "" if timed_out and reading.aborted else reading.gave_up
-    stderr = tail.text
-    outcome = Outcome(trace, reading.response, reading.error, stderr, code, duration, timed_out, reading.usage)
-    outcome = replace(outcome, overflowed=overflowed, gave_up=gave_up, model=reading.model)
-    return _redacted(outcome, secrets(os.environ if env is None else env))
+    gave_up = "" if ending["timed_out"] and reading.aborted else reading.gave_up
+    said: dict[str, Any] = {"error": reading.error, "stderr": stderr, "gave_up": gave_up}
+    for secret in hidden:
+        said = {name: text.replace(secret, REDACTED) for name, text in said.items()}
+    return Outcome(
+        trace=sieve.trace, response=reading.response, usage=reading.usage, model=reading.model, **said, **ending
+    )
 
 
 def run_until_productive(
@@ -123,13 +129,6 @@ def run_until_productive(
     return outcome
 
 
-def _redacted(outcome: Outcome, hidden: Sequence[str]) -> Outcome:
-    said = {name: getattr(outcome, name) for name in ("error", "stderr", "gave_up")}
-    for secret in hidden:
-        said = {name: text.replace(secret, REDACTED) for name, text in said.items()}
-    return replace(outcome, **said)
-
-
 class _Drain:
     """A pipe the child writes to and a thread that empties it, for the length of a `with`."""
 
@@ -152,7 +151,7 @@ class _Sieve(_Drain):
 
     def __init__(self, trace: Path, ceiling: int | None, watch: Watch | None) -> None:
         self.trace, self.watch = trace, watch
-        self.ceiling = math.inf if ceiling is None else ceiling
+        self.ceiling = sys.maxsize if ceiling is None else ceiling
         self.fold = Fold()
         self.kept = 0
         self.failure: Exception | None = None

@@ -1,6 +1,7 @@
 """One finished run, and everything a validator may ask about it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,6 +53,10 @@ class Assay:
                 raise CannotJudge(f"the {name} of this run cannot be read: {path} ({error.strerror})") from None
 
         return str(self._part(name, read))
+
+    @cached_property
+    def _entries(self) -> list[dict[str, Any]]:
+        return measured(self.session)
 
     @property
     def touched(self) -> frozenset[str]:
@@ -142,7 +147,7 @@ class Assay:
     @property
     def skills_expanded(self) -> tuple[str, ...]:
         """The skills whose body came with the prompt, in order; the others had to be read with a call."""
-        return tuple(self._part("skills_expanded", lambda: skills_expanded(measured(self.session))))
+        return tuple(self._part("skills_expanded", lambda: skills_expanded(self._entries)))
 
     def tests(self, timeout: float = 300) -> Metric:
         """Run the declared suite on a copy of the tree: true, false, or unjudged, with the runner's own summary.
@@ -228,7 +233,7 @@ class Assay:
 
     def tool_calls(self) -> list[ToolCall]:
         """Every tool call of the measured attempt, in order, from the archived session."""
-        return list(self._part("tool_calls", lambda: tool_calls(measured(self.session))))
+        return list(self._part("tool_calls", lambda: tool_calls(self._entries)))
 
     def first_write(self, path: str) -> int | None:
         """The index in `tool_calls()` of the first call that wrote `path`, or None.

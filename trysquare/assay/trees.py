@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trysquare import interrupt
+from trysquare.assay.metrics import CannotJudge
 from trysquare.tail import Tail
 
 KEPT = 1024 * 1024
@@ -22,10 +23,17 @@ def copy_of(tree: Path) -> Iterator[Path]:
 
     Beside it, because whoever made the tree removes that directory even when this process is killed; elsewhere when
     that directory cannot be written.
+
+    Raises
+    ------
+    CannotJudge
+        When there is no such tree.
     """
+    if not tree.is_dir():
+        raise CannotJudge(f"the tree of this run is not there: {tree}")
     beside = tree.parent if os.access(tree.parent, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="assay-", dir=beside, ignore_cleanup_errors=True) as scratch:
-        copy = Path(scratch) / tree.name
+        copy = Path(scratch).resolve() / tree.name
         shutil.copytree(tree, copy, symlinks=True, copy_function=_copy)
         yield copy
 
@@ -56,7 +64,10 @@ class Ended:
 
 
 def call(argv: Sequence[str], cwd: Path, timeout: float) -> Ended:
-    """Run a command to its end, or to the end of its time, with everything it started."""
+    """Run a command to its end, or to the end of its time, with everything it started.
+
+    The output names files relative to `cwd`, which is another directory each time.
+    """
     code, trouble = None, ""
     with Tail(KEPT) as tail:
         try:
@@ -68,4 +79,4 @@ def call(argv: Sequence[str], cwd: Path, timeout: float) -> Ended:
             trouble = f"did not end within {timeout:g} s"
         except OSError as error:
             trouble = f"cannot be started ({error.strerror})"
-    return Ended(code, tail.text, trouble)
+    return Ended(code, tail.text.replace(f"{cwd}/", ""), trouble)

@@ -14,7 +14,7 @@ def incomplete_note(counts: Mapping[str, int]) -> str:
         return ""
     total = sum(counts.values())
     return (
-        f"incomplete: {counts.get('valid', 0)} of {total} runs valid, {', '.join(parts)}; "
+        f"incomplete, {counts.get('valid', 0)} of {total} runs valid, {', '.join(parts)}; "
         "no synthesis: launch the target `run` again to complete it"
     )
 

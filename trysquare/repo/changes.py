@@ -50,11 +50,16 @@ def capture(prepared: Prepared) -> Change:
         When the tree cannot be read.
     """
     tree, shadow = prepared.path, prepared.shadow
+    if not (shadow / "index").is_file():
+        raise RepoError(f"{shadow} was removed during the run, so what it did cannot be read: measure it again.")
     if tree.is_symlink() or not tree.is_dir():
         tree.unlink(missing_ok=True)
         tree.mkdir()
+    if not (shadow / "index").is_file():
+        raise RepoError(
+            f"{shadow} was removed during the run, so what the run did cannot be read off: measure it again."
+        )
     index = shadow / "index.capture"
-    # With its times, because git trusts an entry of the index only when the file is older than the index.
     shutil.copy2(shadow / "index", index)
     return _change(Hold(shadow, tree, index), prepared.base_tree, prepared.known)
 

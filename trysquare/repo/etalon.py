@@ -46,6 +46,8 @@ def resolve_etalon(source: Path, etalon: str) -> str:
     if is_commit(etalon):
         found, what = etalon, f"commit {etalon}"
     else:
+        if "\0" in etalon:
+            raise RepoError("an etalon cannot hold a NUL character: write the name of a tag, or a commit in full.")
         listed = attempt(there, "show-ref", "--verify", "--hash", "--", f"refs/tags/{etalon}")
         if listed.returncode:
             raise RepoError(f"etalon '{etalon}' is not a tag of {source}: {_advice(there, etalon)}")

@@ -12,14 +12,7 @@ from trysquare.errors import RepoError
 from trysquare.repo.agents import with_model
 from trysquare.repo.command import outside
 from trysquare.repo.content import Content, Contents, put, refuse_existing, thaw, thaw_tree
-from trysquare.repo.hold import (
-    CONFIG,
-    COPIED,
-    NEUTRAL,
-    make_git_dir,
-    share_loose,
-    share_packs,
-)
+from trysquare.repo.hold import CONFIG, COPIED, NEUTRAL, make_git_dir, settle, share_loose, share_packs
 from trysquare.repo.prepared import Base, Prepared, SetupFailed
 from trysquare.repo.staging import Known, every_ignored, stage
 from trysquare.repo.stores import ORPHAN, Store, gitlinks, pack, store
@@ -69,15 +62,8 @@ def lay(places: Places, base: Base) -> Prepared:
     make_git_dir(shadow, kept.head)
     (shadow / "info/attributes").write_bytes(NEUTRAL)
     share_packs(origin, shadow)
-    prepared = Prepared(
-        tree,
-        base.commit,
-        base=base,
-        base_commit=kept.head,
-        base_tree=kept.tree,
-        shadow=shadow,
-        known=Known(kept.gitlinks),
-    )
+    prepared = Prepared(tree, base.commit, base=base, base_commit=kept.head, base_tree=kept.tree, shadow=shadow)
+    prepared.known = Known(kept.gitlinks)
     prepared.hold.run("read-tree", "-u", "--reset", "HEAD")
     if base.setup is not None:
         expose(prepared)
@@ -187,5 +173,5 @@ def expose(prepared: Prepared, *, alone: bool = False) -> None:
     else:
         share_packs(shadow, own, COPIED)
         share_loose(shadow, own)
-    # With its times, because git trusts an entry of the index only when the file is older than the index.
+    settle(shadow / "index")
     shutil.copy2(shadow / "index", own / "index")

@@ -3,11 +3,12 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from trysquare.errors import RepoError
 from trysquare.repo.command import attempt, git, local
 
 COPIED = 32 * 2**20
@@ -23,7 +24,6 @@ CONFIG = """\
 NEUTRAL = b"* !diff\n"
 """Attributes by which a patch takes a file for binary or text by its content, whatever the tree says of it."""
 
-# For files that are not in the encoding their attributes claim, which git refuses to convert.
 _EXACT = NEUTRAL + b"* -text !eol !ident !filter !working-tree-encoding\n"
 
 
@@ -40,6 +40,20 @@ def set_head(git_dir: Path, commit: str) -> None:
     """Detach HEAD at a commit."""
     (git_dir / "HEAD").unlink(missing_ok=True)
     (git_dir / "HEAD").write_text(commit + "\n")
+
+
+def settle(index: Path) -> None:
+    """Let the clock of the file system pass what an index has written down, and date the index after it.
+
+    git trusts what it knows of a file that is older than its index. From here on every change has a later time, so
+    none can be missed, and nothing unchanged has to be read again.
+    """
+    written = index.stat().st_mtime_ns
+    for _ in range(20):
+        os.utime(index)
+        if index.stat().st_mtime_ns > written:
+            return
+        time.sleep(0.001)
 
 
 def share_packs(origin: Path, target: Path, copied: int = 0) -> None:
@@ -98,24 +112,30 @@ class Hold:
         """How a git command ended, for callers to whom failing means something."""
         return attempt(*self._args(args), cwd=self.tree, env=self._env(), input=input)
 
-    def add(self, names: Iterable[bytes]) -> None:
-        """Put files and links into the index, in place of whatever stands in their way there."""
+    def add(self, names: Iterable[bytes], *, exactly: bool = False) -> None:
+        """Put files and links into the index, in place of whatever stands in their way there.
+
+        They are converted as their attributes say, unless `exactly`, or when they are not what these claim.
+        """
         data = _listing(names)
         if not data:
             return
-        try:
-            self._add(data)
-        except RepoError:
-            attributes = self.git_dir / "info/attributes"
-            before = attributes.read_bytes() if attributes.exists() else b""
-            attributes.write_bytes(_EXACT)
-            try:
-                self._add(data)
-            finally:
-                attributes.write_bytes(before)
+        command = ("update-index", "--add", "--replace", "-z", "--stdin")
+        if exactly or self.listen(*command, input=data).returncode:
+            with self.exact():
+                self.run(*command, input=data)
 
-    def _add(self, data: bytes) -> None:
-        self.run("update-index", "--add", "--replace", "-z", "--stdin", input=data)
+    @contextmanager
+    def exact(self) -> Iterator[None]:
+        """Let git take and write content byte for byte, whatever attributes the tree has."""
+        attributes = self.git_dir / "info/attributes"
+        attributes.parent.mkdir(exist_ok=True)
+        before = attributes.read_bytes() if attributes.exists() else b""
+        attributes.write_bytes(_EXACT)
+        try:
+            yield
+        finally:
+            attributes.write_bytes(before)
 
     def remove(self, names: Iterable[bytes]) -> None:
         """Take names out of the index."""

@@ -8,6 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from trysquare.errors import RepoError
+
+_TRIES = 3
+
 
 def build_once(target: Path, ready: Callable[[Path], bool], build: Callable[[Path], None]) -> Path:
     """Have `target` made by `build` unless it is `ready`; a half-made one is made again.
@@ -31,14 +35,15 @@ def build_once(target: Path, ready: Callable[[Path], bool], build: Callable[[Pat
 
 
 def _install(aside: Path, target: Path, ready: Callable[[Path], bool]) -> None:
-    try:
-        aside.rename(target)
-    except OSError:
+    for _ in range(_TRIES):
+        with suppress(OSError):
+            aside.rename(target)
+            return
         if ready(target):
             return
-        broken = target.rename(_aside(target))
-        aside.rename(target)
-        shutil.rmtree(broken)
+        with suppress(FileNotFoundError):
+            shutil.rmtree(target.rename(_aside(target)))
+    raise RepoError(f"{target} cannot be put in place: remove it, and see who else writes there.")
 
 
 def _aside(target: Path) -> Path:

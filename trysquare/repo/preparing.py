@@ -157,7 +157,10 @@ def _tracked(prepared: Prepared, paths: Iterable[str]) -> list[str]:
 def _hide(own: Path, paths: Iterable[str]) -> None:
     """Have git pass over the plumbing, in the clone the agent works in."""
     exclude = own / "info/exclude"
+    exclude.parent.mkdir(exist_ok=True)
     before = exclude.read_bytes() if exclude.exists() else b""
-    lines = [b"/" + re.sub(rb"([\\*?\[ ])", rb"\\\1", os.fsencode(path)) + b"\n" for path in sorted(paths)]
+    escaped = (re.sub(rb"([\\*?\[ ])", rb"\\\1", os.fsencode(path)) for path in sorted(paths))
+    # A pattern cannot hold a line end, and a question mark matches one.
+    lines = [b"/" + path.replace(b"\n", b"?") + b"\n" for path in escaped]
     gap = b"" if before.endswith(b"\n") or not before else b"\n"
     exclude.write_bytes(before + gap + b"".join(line for line in lines if line not in before))

@@ -1,7 +1,9 @@
 """Making the final tree of a run again from its archive."""
 
+import re
 import shutil
 import tempfile
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +12,11 @@ from trysquare.repo.command import said
 from trysquare.repo.etalon import locate
 from trysquare.repo.ground import Places, expose, lay
 from trysquare.repo.hold import Hold
-from trysquare.repo.prepared import Base, SetupFailed
-from trysquare.repo.stores import is_shallow
+from trysquare.repo.prepared import Base, Prepared, SetupFailed
+from trysquare.repo.stores import Shallow
+
+# What is staged along with attributes of the agent's is staged as it is, so it is written as it is.
+_ATTRIBUTES = re.compile(rb'^diff --git "?a/(.*/)?\.gitattributes', re.MULTILINE)
 
 
 def rebuild(
@@ -42,10 +47,8 @@ def rebuild(
         Naming `what`: when base or final tree come out different, or the patch does not apply.
     """
     places = Places(Path(source), Path(workdir), Path(bricks), Path(work))
-    if base.history and is_shallow(places.source):
-        base = replace(base, history=False)
     try:
-        prepared = lay(places, base)
+        prepared = _lay(places, base)
     except SetupFailed as error:
         raise RepoError(f"{what} cannot be rebuilt: {error}; in the run it had succeeded.") from error
     except RepoError as error:
@@ -56,10 +59,18 @@ def rebuild(
         )
         raise RepoError(f"{what} started from tree {base_tree} and rebuilding gives {prepared.base_tree}: {why}.")
     expose(prepared, alone=not base.history and base.setup is not None)
-    made = _apply(prepared.hold, patch, what) if _size(patch, what) else base_tree
+    made = _apply(prepared.hold, base_tree, patch, what) if _size(patch, what) else base_tree
     if made != tree:
         raise RepoError(f"{what} ended with tree {tree} and its patch gives {made}: restore the archived patch.")
     return prepared.path
+
+
+def _lay(places: Places, base: Base) -> Prepared:
+    try:
+        return lay(places, base)
+    except Shallow:
+        # Where the source came without its history, the tree can still be the one that was measured.
+        return lay(places, replace(base, history=False))
 
 
 def _size(patch: Path, what: str) -> int:
@@ -69,17 +80,23 @@ def _size(patch: Path, what: str) -> int:
         raise RepoError(f"{what} has no patch at {patch}: restore it, the run cannot be rebuilt without.") from None
 
 
-def _apply(hold: Hold, patch: Path, what: str) -> str:
-    """Apply a patch to index and files of a clean tree, leaving the index as it was; returns the resulting tree."""
-    index = hold.git_dir / "index.final"
-    shutil.copy2(hold.git_dir / "index", index)
-    final = Hold(hold.git_dir, hold.tree, index)
+def _apply(hold: Hold, base_tree: str, patch: Path, what: str) -> str:
+    """Apply a patch to the files of a clean tree, leaving its index as it was; returns the tree that results."""
+    final = _copied(hold, "index.final")
     ran = final.listen("apply", "--cached", "--binary", "--whitespace=nowarn", Path(patch).absolute())
     if ran.returncode:
         raise RepoError(f"the patch of {what} does not apply: {said(ran.stderr)}")
     tree = final.write_tree()
-    final.run("read-tree", "-u", "--reset", tree)
+    files = _copied(hold, "index.files")
+    with hold.exact() if _ATTRIBUTES.search(Path(patch).read_bytes()) else nullcontext():
+        files.run("read-tree", "-u", "--reset", base_tree, tree)
     return tree
+
+
+def _copied(hold: Hold, name: str) -> Hold:
+    index = hold.git_dir / name
+    shutil.copy2(hold.git_dir / "index", index)
+    return replace(hold, index=index)
 
 
 def apply_diff(d: Path, patch: Path | bytes | str, what: str = "") -> None:
@@ -97,4 +114,5 @@ def apply_diff(d: Path, patch: Path | bytes | str, what: str = "") -> None:
             patch.write_bytes(data)
         what = what or str(d)
         if _size(patch, what):
-            _apply(Hold(locate(d), Path(d).absolute()), patch, what)
+            hold = Hold(locate(d), Path(d).absolute())
+            _apply(hold, hold.write_tree(), patch, what)

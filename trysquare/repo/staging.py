@@ -55,8 +55,12 @@ def stage(hold: Hold, known: Known) -> Found:
 
 def every_ignored(hold: Hold) -> frozenset[str]:
     """Every ignored file of a tree, one by one."""
-    listed = hold.run("ls-files", "--others", "--ignored", "--exclude-standard", "-z")
-    return frozenset(as_text(name) for name in listed.split(b"\0") if name)
+    return frozenset(map(as_text, _ignored(hold)))
+
+
+def _ignored(hold: Hold, *folders: str) -> list[bytes]:
+    command = ("ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", *folders)
+    return [name for name in hold.run("--literal-pathspecs", *command).split(b"\0") if name]
 
 
 class _Stage:
@@ -75,7 +79,8 @@ class _Stage:
         absent = sorted(set(names).difference(present))
         self.lost.update(name for name in absent if not self.surface.is_gone(name))
         self.hold.remove(absent)
-        self.hold.add(present)
+        # Attributes the agent wrote would convert what it left, and a reconstitution could not tell how.
+        self.hold.add(present, exactly=any(map(_is_attributes, {*names, *self.lost} - self.old)))
         for path in filled:
             self._keep(path)
         new = sorted(as_text(name) for name in self.lost - self.old)
@@ -133,18 +138,8 @@ class _Stage:
         mixed = [name for name in collapsed if name in folders]
         self.lost.update(set(collapsed).difference(mixed))
         if mixed:
-            args = (
-                "--literal-pathspecs",
-                "ls-files",
-                "--others",
-                "--ignored",
-                "--exclude-standard",
-                "-z",
-                "--",
-                *map(os.fsdecode, mixed),
-            )
-            for name in self.hold.run(*args).split(b"\0"):
-                if name and name not in self.old:
+            for name in _ignored(self.hold, *map(os.fsdecode, mixed)):
+                if name not in self.old:
                     self.lost.add(next((parent for parent in _parents(name) if parent not in folders), name))
 
     def _keep(self, path: bytes) -> None:
@@ -163,6 +158,10 @@ class _Stage:
                 return
         self.hold.run("update-index", "--add", "--replace", "--cacheinfo", f"160000,{commit},{os.fsdecode(path)}")
         self.lost.discard(path + b"/.git")
+
+
+def _is_attributes(name: bytes) -> bool:
+    return name.rpartition(b"/")[2] == b".gitattributes"
 
 
 def _parents(name: bytes) -> list[bytes]:

@@ -19,6 +19,10 @@ ORPHAN = "The tree to work on"
 _MARKER = "store.json"
 
 
+class Shallow(RepoError):
+    """A source that lacks the history of its commits."""
+
+
 @dataclass(frozen=True)
 class Store:
     """What is in a store: the commit clones start at, its tree, its submodules (path to commit), and pack sizes."""
@@ -39,7 +43,7 @@ class Store:
         return found if whole else None
 
 
-def is_shallow(source: Path) -> bool:
+def _is_shallow(source: Path) -> bool:
     """Whether a local repository was cloned without its whole history."""
     return git(f"--git-dir={locate(source)}", "rev-parse", "--is-shallow-repository").strip() == b"true"
 
@@ -68,8 +72,8 @@ def store(checkout: Path, commit: str, workdir: Path, history: bool = True) -> P
     target = Path(workdir).absolute() / "stores" / (commit if history else f"{commit}-orphan")
 
     def build(aside: Path) -> None:
-        if history and is_shallow(source):
-            raise RepoError(
+        if history and _is_shallow(source):
+            raise Shallow(
                 f"{source} is a shallow clone, so runs would lack history: run `git fetch --unshallow` in it, "
                 "or write history = false."
             )

@@ -41,7 +41,7 @@ class Freezer:
     ) -> None:
         self.scenario = scenario
         self.bricks: dict[str, bytes] = {}
-        self._harness = harness
+        self._harness = harness or {}
         self.script = None if script is None else self.keep(script)
 
     def keep(self, data: bytes) -> str:
@@ -194,8 +194,7 @@ class Freezer:
         if brick.repo is None:
             file = self._path(brick.load)
             return Extension(name, file.name, {file.name: self.blob(file, f"{where} load")})
-        origin = None if self._harness is None else self._harness[brick.repo]
-        return Extension(name, brick.load, origin=origin, tag=brick.tag)
+        return Extension(name, brick.load, origin=self._harness.get(brick.repo), tag=brick.tag)
 
 
 def _extension(extension: Extension) -> Any:

@@ -12,7 +12,7 @@ MOST_FILES = 5_000
 """Files one path of a brick may hold."""
 
 LIMIT = 50 * 2**20
-"""Bytes one frozen file may have."""
+"""Bytes that one frozen file, or all files of one path of a brick, may have."""
 
 
 def read_bytes(path: Path, where: str) -> tuple[bytes, bool]:
@@ -52,7 +52,7 @@ def files_under(path: Path, where: str, *, keep_name: bool) -> Iterator[tuple[st
         yield path.name, path
         return
     prefix = f"{path.absolute().name}/" if keep_name and (path / "SKILL.md").is_file() else ""
-    count = 0
+    count = size = 0
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if name != ".git")
         for name in folders:
@@ -62,11 +62,24 @@ def files_under(path: Path, where: str, *, keep_name: bool) -> Iterator[tuple[st
                 )
         for name in sorted(names):
             count += 1
-            if count > MOST_FILES:
-                raise ScenarioError(
-                    f"{where}: {show(str(path))} holds more than {MOST_FILES} files; name a smaller one."
-                )
             file = Path(folder) / name
-            yield prefix + file.relative_to(path).as_posix(), file
+            size += file.lstat().st_size
+            if count > MOST_FILES or size > LIMIT:
+                raise ScenarioError(
+                    f"{where}: {show(str(path))} holds more than {MOST_FILES} files or {LIMIT // 2**20} MB; "
+                    "name a smaller one."
+                )
+            relative = prefix + file.relative_to(path).as_posix()
+            if not _is_text(relative):
+                raise ScenarioError(f"{where}: {show(relative)} in {path} has a name that is not UTF-8; rename it.")
+            yield relative, file
     if not count:
         raise ScenarioError(f"{where}: {path} is an empty directory; name one that holds files.")
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from glob import has_magic
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from trysquare.files import digest
@@ -81,7 +81,7 @@ def _inputs(base: Path, declared: Sequence[str], where: str) -> list[Path]:
     found: list[Path] = []
     for value in declared:
         paths = [base / value]
-        if has_magic(value) and not paths[0].exists():
+        if has_magic(value) and not os.path.lexists(paths[0]):
             paths = _matching(base, value, where)
         if not paths or not paths[0].exists():
             raise ScenarioError(f"{where}: {show(value)} matches no file; correct it, or remove it.")
@@ -91,10 +91,15 @@ def _inputs(base: Path, declared: Sequence[str], where: str) -> list[Path]:
 
 
 def _matching(base: Path, pattern: str, where: str) -> list[Path]:
+    if ".." in PurePosixPath(pattern).parts:
+        raise ScenarioError(f"{where}: {show(pattern)} climbs with `..`; name the directory without a pattern.")
     try:
-        return sorted(path for path in islice(base.glob(pattern), MOST_FILES) if path.is_file())
+        found = list(islice(base.glob(pattern), MOST_FILES + 1))
     except (ValueError, NotImplementedError, OSError) as error:
         raise ScenarioError(f"{where}: {show(pattern)} is no relative glob pattern ({error}); correct it.") from None
+    if len(found) > MOST_FILES:
+        raise ScenarioError(f"{where}: {show(pattern)} matches more than {MOST_FILES} files; narrow it.")
+    return sorted(path for path in found if path.is_file())
 
 
 def _normal(path: Path) -> Path:

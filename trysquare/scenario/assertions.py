@@ -1,5 +1,6 @@
 """What a custom-metrics validator may assert, and the combinations that cannot mean anything."""
 
+import math
 import re
 import warnings
 from collections import Counter
@@ -7,12 +8,26 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, StrictBool, StrictFloat, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, Strict
+from pydantic_core import PydanticCustomError
 
 from trysquare.refusals import show
 
-Bound = Annotated[StrictInt | StrictFloat, Field(allow_inf_nan=False)]
-Scalar = StrictBool | StrictInt | Annotated[float, Strict(), Field(allow_inf_nan=False)] | str
+
+def _number(value: object) -> int | float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return value
+    raise PydanticCustomError("number_type", "a finite number")
+
+
+def _scalar(value: object) -> bool | int | float | str:
+    if isinstance(value, bool | str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise PydanticCustomError("scalar_type", "a text, a finite number, true or false")
+
+
+Bound = Annotated[int | float, PlainValidator(_number, json_schema_input_type=float)]
+Scalar = Annotated[bool | int | float | str, PlainValidator(_scalar, json_schema_input_type=bool | float | str)]
 
 BOUNDS = ("min", "max", "gt", "lt")
 VALUE = (*BOUNDS, "equals", "tolerance", "matches", "contains")

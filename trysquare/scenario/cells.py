@@ -93,12 +93,11 @@ def _included(file: ScenarioFile, refusals: Refusals) -> Iterator[Cell]:
     for position, entry in enumerate(file.axes.include):
         where = located(["axes", "include", position])
         given = Include(use=entry) if isinstance(entry, tuple) else entry
-        if not given.use and given.name is None:
-            refusals.add(where, 'names no preset and no cell; write a list of presets, or a table with name = "...".')
-            continue
-        lines = _own(given) or given.harness
-        if given.name is None and lines:
+        if given.name is None and (_own(given) or given.harness):
             refusals.add(where, 'changes keys of its own but has no name; add name = "...".')
+            continue
+        if given.name is None and not given.use:
+            refusals.add(where, 'names no preset and no cell; write a list of presets, or a table with name = "...".')
             continue
         automatic = "".join(f"+{name}" for name in file.presets if name in given.use)
         yield Cell(given.name or automatic, _merged(where, given, given.use, file, refusals), given.description or "")

@@ -254,5 +254,7 @@ class ScenarioFile(Section):
     variants: dict[str, Delta] = Field(default={}, description="cells by name")
     presets: dict[str, Lines] = Field(default={}, description="lines that cells share")
     harness: dict[str, Brick] = Field(default={}, description="bricks that cells load")
-    validation: tuple[Validation, ...] | None = Field(default=None, description="how runs become metrics")
+    validation: tuple[Validation, ...] | None = Field(
+        default=None, description="how runs become metrics", json_schema_extra={"minItems": 1}
+    )
     verdict: Verdict | None = Field(default=None, description="how gaps are judged")

@@ -8,9 +8,11 @@ from pydantic import BaseModel, Tag, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from trysquare.refusals import Refusals, closest, listed, located, show, toml
+from trysquare.refusals import Refusals, closest, key, listed, located, show, toml
 
 Model = TypeVar("Model", bound=BaseModel)
+
+TABLE = "a table"
 
 EXPECTED = {
     "string_type": "text",
@@ -19,9 +21,9 @@ EXPECTED = {
     "bool_type": "true or false",
     "tuple_type": "a list",
     "list_type": "a list",
-    "dict_type": "a table",
-    "model_type": "a table",
-    "model_attributes_type": "a table",
+    "dict_type": TABLE,
+    "model_type": TABLE,
+    "model_attributes_type": TABLE,
     "string_too_short": "a text that is not empty",
     "too_short": "a list that is not empty",
     "finite_number": "a finite number",
@@ -73,6 +75,8 @@ def _sentence(model: type[BaseModel], problem: ErrorDetails, depths: Mapping[str
         near = closest(found, allowed) if isinstance(found, str) else ""
         return where, f"found {show(found)}{near}; write one of {listed(allowed)}."
     expected = EXPECTED.get(kind, problem["msg"]).format(**problem.get("ctx", {}))
+    if expected == TABLE:
+        return where, f"found {show(found)}, expected a table; write its keys below {where.split(' ')[0]}."
     return where, f"found {show(found)}, expected {expected}; write for instance {example}."
 
 
@@ -88,7 +92,7 @@ def _mode(problem: ErrorDetails, depths: Mapping[str, int]) -> tuple[str, str]:
 def _unknown(path: Sequence[str | int], parent: type[BaseModel], depths: Mapping[str, int]) -> tuple[str, str]:
     known, name = list(parent.model_fields), str(path[-1])
     if len(path) == 1:
-        return "", f"unknown section [{name}]{closest(name, known)}; the sections are {listed(known)}."
+        return "", f"unknown section [{key(name)}]{closest(name, known)}; the sections are {listed(known)}."
     hint = ""
     if name in BRICK_WORDS and {"harness", "thinking"} <= set(known):
         hint = '; skills, agents, extensions, files are bricks: define [harness.<name>], write harness = ["<name>"]'

@@ -8,10 +8,9 @@ from trysquare.plots import Gap, Sample
 from trysquare.synthesis.asked import aspects, pieces, prompt
 from trysquare.synthesis.caveats import Launches, facts, warnings
 from trysquare.synthesis.claims import claims, level, words
-from trysquare.synthesis.model import Cell, Evidence, Panel, RunRow, Synthesis
+from trysquare.synthesis.model import Cell, Evidence, Panel, RunRow, Synthesis, Tables
 from trysquare.synthesis.runs import columns, run_row
 from trysquare.table import (
-    GapRow,
     Measure,
     cost_measures,
     criterion_measure,
@@ -57,20 +56,17 @@ def build(
     VerdictError
         When there is no such reference, it has no run that counts, or the criterion has values of several types.
     """
-    verdict = matrix.verdict
+    verdict, experiment = matrix.verdict, matrix.experiment
     reference = verdict.reference if reference is None else reference
     by_cell = group(rows, tuple(matrix.cells))
-    measures = (*cost_measures(), criterion_measure(verdict.criterion, criterion_values(by_cell, verdict.criterion)))
-    gaps = gap_rows(by_cell, reference, measures, verdict.validity, verdict.draws, verdict.seed)
-    sorted_claims = claims(gaps, measures, by_cell, reference, verdict.validity)
-    tests, others = scored_metrics(rows, matrix.declared)
-    levels = spend_measures(rows)
-    archived = dict(evidence or {})
+    tables = _tables(matrix, by_cell, reference)
+    sorted_claims = claims(tables.gaps, tables.measures, by_cell, reference, verdict.validity)
+    archived = evidence or {}
     shown = columns([name for name in matrix.declared if metric_kind(rows, name) != "diagnostic"], rows)
     return Synthesis(
-        name=matrix.experiment.name,
-        title=matrix.experiment.title,
-        hypothesis=_paragraphs(matrix.experiment.hypothesis or ""),
+        name=experiment.name,
+        title=experiment.title,
+        hypothesis=(experiment.hypothesis or "").strip(),
         rehearsed=matrix.rehearsal is not None or any(run.rehearsed for run in rows),
         reference=reference,
         criterion=verdict.criterion,
@@ -86,42 +82,13 @@ def build(
         said=sorted_claims.said,
         withheld=sorted_claims.withheld,
         unsaid=sorted_claims.unsaid,
-        tests=tuple(tests),
-        others={name: KINDS[metric_kind(rows, name)] for name in others},
-        levels=levels,
-        measures=measures,
-        scores=tuple(score_rows(by_cell, tests)),
-        costs=tuple(spend_rows(by_cell, levels, verdict.validity, (), verdict.draws, verdict.seed)),
-        gaps=tuple(gaps),
-        panels=tuple(
-            _panel(measure, measure is not measures[-1], gaps, by_cell, verdict.validity)
-            for measure in (measures[-1], *measures[:-1])
-        ),
+        tables=tables,
+        panels=_panels(tables, by_cell, verdict.validity),
         warnings=warnings(matrix, by_cell, launches, archived),
         facts=facts(matrix, by_cell, launches, archived, reference),
         run_columns=tuple(shown),
     )
 
-
-def incomplete_note(counts: Mapping[str, int], command: str) -> str:
-    """One line in place of the synthesis of an incomplete matrix.
-
-    Parameters
-    ----------
-    counts : mapping of state to number of runs
-        States that are `missing`, `empty`, `validator_failed` or `valid`.
-    command : str
-        What completes it.
-    """
-    labels = {"missing": "missing", "empty": "empty", "validator_failed": "failed by a validator"}
-    parts = [f"{counts[state]} {label}" for state, label in labels.items() if counts.get(state)]
-    total = sum(counts.values())
-    return f"Incomplete, so no synthesis: {', '.join(parts)} of {total} runs; `{command}` completes it."
-
-
-def _paragraphs(text: str) -> tuple[str, ...]:
-    blocks = (block.strip().lstrip("#").strip() for block in text.split("\n\n"))
-    return tuple(block for block in blocks if block)
 
 
 def _cell(matrix: Matrix, name: str, rows: Sequence[RunRow], reference: str) -> Cell:
@@ -136,15 +103,42 @@ def _cell(matrix: Matrix, name: str, rows: Sequence[RunRow], reference: str) -> 
     )
 
 
-def _panel(measure: Measure, cost: bool, gaps: Sequence[GapRow], by_cell: ByCell, validity: Sequence[str]) -> Panel:
-    verdicts = [(row.cell, row.cases[measure.name]) for row in gaps]
-    return Panel(
-        measure=measure,
-        title=words(measure, cost)[0] + (" (s)" if cost and measure.name == "duration" else ""),
-        rate=measure.stat is mean,
-        gaps=tuple(Gap(cell, v.gap, v.low, v.high, v.established) for cell, v in verdicts if v is not None),
-        samples=tuple(_sample(cell, valid_runs(runs, validity), measure) for cell, runs in by_cell.items()),
+def _tables(matrix: Matrix, by_cell: ByCell, reference: str) -> Tables:
+    verdict = matrix.verdict
+    rows = [run for runs in by_cell.values() for run in runs]
+    criterion = criterion_measure(verdict.criterion, criterion_values(by_cell, verdict.criterion))
+    measures = (*cost_measures(), criterion)
+    levels = spend_measures(rows)
+    tests, others = scored_metrics(rows, matrix.declared)
+    return Tables(
+        tests=tuple(tests),
+        others={name: KINDS[metric_kind(rows, name)] for name in others},
+        levels=levels,
+        measures=measures,
+        scores=tuple(score_rows(by_cell, tests)),
+        costs=tuple(spend_rows(by_cell, levels, verdict.validity, (), verdict.draws, verdict.seed)),
+        gaps=tuple(gap_rows(by_cell, reference, measures, verdict.validity, verdict.draws, verdict.seed)),
     )
+
+
+def _panels(tables: Tables, by_cell: ByCell, validity: Sequence[str]) -> tuple[Panel, ...]:
+    """The pictures of every measure, the criterion before the costs."""
+    kept = {cell: valid_runs(runs, validity) for cell, runs in by_cell.items()}
+    *costs, criterion = tables.measures
+    panels = []
+    for measure in (criterion, *costs):
+        verdicts = [(row.cell, row.cases[measure.name]) for row in tables.gaps]
+        title = words(measure, measure is not criterion)[0]
+        panels.append(
+            Panel(
+                measure=measure,
+                title=f"{title} (s)" if title == "duration" else title,
+                rate=measure.stat is mean,
+                gaps=tuple(Gap(cell, v.gap, v.low, v.high, v.established) for cell, v in verdicts if v is not None),
+                samples=tuple(_sample(cell, runs, measure) for cell, runs in kept.items()),
+            )
+        )
+    return tuple(panels)
 
 
 def _sample(cell: str, runs: Sequence[Run], measure: Measure) -> Sample:

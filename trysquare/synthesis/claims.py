@@ -7,7 +7,7 @@ from trysquare.measure import Run, valid_runs
 from trysquare.synthesis.model import Claim
 from trysquare.table import GapRow, Measure, finding, sample
 from trysquare.table.measures import ByCell
-from trysquare.verdict import MINIMUM, Verdict, enough, excludes_zero, mean, p_text, plain
+from trysquare.verdict import ALPHA, MINIMUM, Verdict, enough, excludes_zero, mean, p_text, plain
 
 PHRASES = {
     "in": ("input tokens", "a run takes more input tokens", "a run takes fewer input tokens"),
@@ -19,6 +19,8 @@ UNEXACT = (
     "The exact test does not confirm this gap ({exact}, above 0.05): say so with it, and measure more repetitions "
     "before anything rests on it."
 )
+
+MANY = "Where so many gaps are tested at once, chance alone can give one like this ({holm})."
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def level(measure: Measure, values: Sequence[float]) -> str:
         return "no run judged"
     if measure.stat is mean:
         return f"{plain(sum(values))} of {plain(len(values))}"
-    return f"{plain(measure.stat(values))}{' s' if measure.name == 'duration' else ''}"
+    return f"{_amount(measure.stat(values))}{' s' if measure.name == 'duration' else ''}"
 
 
 def words(measure: Measure, cost: bool) -> tuple[str, str, str]:
@@ -69,6 +71,11 @@ def words(measure: Measure, cost: bool) -> tuple[str, str, str]:
     if measure.stat is mean:
         return name, f"{name} is true more often", f"{name} is true less often"
     return name, f"{name} is higher", f"{name} is lower"
+
+
+def _amount(value: float) -> str:
+    """A level with a decimal where rounding would swallow a gap in it."""
+    return plain(value) if abs(value) < 1 or abs(value) >= 10 or value == int(value) else f"{value:.1f}"
 
 
 def _retries(run: Run) -> bool:
@@ -95,8 +102,10 @@ def _claim(cell: str, measure: Measure, verdict: Verdict | None, samples: list[l
 
 
 def _cautions(verdict: Verdict) -> tuple[str, ...]:
-    if verdict.caution:
-        return (UNEXACT.format(exact=p_text(verdict.exact)),)
+    if verdict.established:
+        exact = (UNEXACT.format(exact=p_text(verdict.exact)),) if verdict.caution else ()
+        many = (MANY.format(holm=p_text(verdict.holm, "Holm p")),) if verdict.holm > ALPHA else ()
+        return exact + many
     if not enough(verdict.reference_runs, verdict.runs):
         few = f"{verdict.runs} and {verdict.reference_runs} runs are too few, each side needs {MINIMUM}"
         return (f"{few}, although zero is outside" if excludes_zero(verdict.low, verdict.high) else few,)

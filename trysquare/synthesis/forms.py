@@ -33,8 +33,8 @@ SPECIAL = re.compile(r"[\\`*\[\]|]|~(?=~)|&(?=#?\w+;)|<(?=[A-Za-z/!?])|(?<!\w)_|
 def markdown(s: Synthesis) -> str:
     """The synthesis as markdown."""
     parts = {
-        "scores": score_table(s.scores, s.tests, s.others),
-        "costs": spend_table(s.costs, s.levels, s.draws, s.seed),
+        "scores": score_table(s.tables.scores, s.tables.tests, s.tables.others),
+        "costs": spend_table(s.tables.costs, s.tables.levels, s.draws, s.seed),
         "gaps": _gap_table(s),
     }
     return _environment(html=False).get_template("synthesis.md.j2").render(_common(s), **parts)
@@ -46,7 +46,7 @@ def page(s: Synthesis) -> str:
         "scores": tables.scores(s),
         "costs": tables.costs(s),
         "gaps": tables.gaps(s),
-        "cautious": any(claim.cautions for claim in (*s.said, *s.withheld)),
+        "cautious": any(verdict and verdict.caution for row in s.tables.gaps for verdict in row.cases.values()),
         "pictures": [_pictures(panel) for panel in s.panels],
         "files": [Link(name, name) for name in FILES],
     }
@@ -59,8 +59,11 @@ def _common(s: Synthesis) -> dict[str, Any]:
 
 def _gap_table(s: Synthesis) -> str:
     """The gap table in markdown; what must not be quoted is not listed as publishable under it."""
-    head = ("cell", "n", *(measure.name for measure in s.measures))
-    lines = [(row.cell, plain(row.n), *(entry(row.cases[each.name], each) for each in s.measures)) for row in s.gaps]
+    head = ("cell", "n", *(measure.name for measure in s.tables.measures))
+    lines = [
+        (row.cell, plain(row.n), *(entry(row.cases[each.name], each) for each in s.tables.measures))
+        for row in s.tables.gaps
+    ]
     publishable = [f"- {claim.finding}" for claim in s.said] or [NOTHING]
     return f"{table(head, lines)}\nWhat is publishable:\n\n" + "\n".join(publishable) + "\n"
 
@@ -80,8 +83,8 @@ def family(s: Synthesis) -> str:
         return "There was no gap to test."
     return (
         f"{counted(s.tested, 'gap was', 'gaps were')} tested at once, and each had about one chance in twenty of "
-        "looking established with nothing behind it. Holm's p allows for that: quote it together with the gap, and "
-        "take a gap whose Holm p is above 0.05 as something to look into. Every number is rounded by itself."
+        "looking established with nothing behind it. Holm's p allows for that: quote it together with the gap. Every "
+        "number is rounded by itself."
     )
 
 
@@ -110,7 +113,14 @@ def _environment(html: bool) -> "Environment":
         keep_trailing_newline=True,
     )
     environment.globals["counted"] = counted
-    environment.filters |= {"number": _number, "md": _escaped, "groupby_cell": _by_cell, "plain": plain}
+    environment.filters |= {
+        "number": _number,
+        "md": _escaped,
+        "prose": _prose,
+        "quoted": _quoted,
+        "groupby_cell": _by_cell,
+        "plain": plain,
+    }
     return environment
 
 
@@ -122,6 +132,20 @@ def _number(text: str) -> str:
 def _escaped(text: str) -> str:
     """A text that is only itself in markdown, on one line."""
     return SPECIAL.sub(r"\\\g<0>", " ".join(str(text).split()))
+
+
+def _prose(text: str) -> Any:
+    """A text in markdown as HTML: paragraphs, lists, emphasis and code; anything else is shown as it is written."""
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+    reader = MarkdownIt("zero", {"html": False}).enable(["emphasis", "backticks", "list"])
+    return Markup(reader.render(re.sub(r"^#+ ", "", text, flags=re.MULTILINE)))
+
+
+def _quoted(text: str) -> str:
+    """A text in markdown as a quotation in markdown."""
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
 def _by_cell(claims: Iterable[Claim]) -> list[list[Claim]]:

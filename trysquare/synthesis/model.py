@@ -97,26 +97,34 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class Tables:
+    """The rows of the three tables.
+
+    `tests` are the declared metrics that are yes or no, `others` the other ones with what they are, `levels` and
+    `measures` the columns of the cost table and of the gap table.
+    """
+
+    tests: tuple[str, ...]
+    others: Mapping[str, str]
+    levels: tuple[Measure, ...]
+    measures: tuple[Measure, ...]
+    scores: tuple[ScoreRow, ...]
+    costs: tuple[SpendRow, ...]
+    gaps: tuple[GapRow, ...]
+
+
+@dataclass(frozen=True)
 class Synthesis:
     """Everything the synthesis of one complete matrix says; `markdown` and `page` only give it a form.
 
-    Attributes
-    ----------
-    prompt : Link, optional
-        The prompt, when every cell was given the same.
-    aspects : tuple of str
-        The parts of the task in which the cells differ.
-    said, withheld, unsaid : tuples of Claim
-        The gaps that are established; those that are and must not be quoted; the inconclusive ones.
-    tests, others
-        The declared metrics that are yes or no, and the other ones with what they are.
-    levels, measures : tuples of Measure
-        The columns of the cost table and of the gap table.
+    `hypothesis` is markdown; `prompt` is the one every cell was given, if there is one; `aspects` are the parts of the
+    task in which the cells differ; `said` are the established gaps, `withheld` those of them that must not be quoted,
+    `unsaid` the rest.
     """
 
     name: str
     title: str
-    hypothesis: tuple[str, ...]
+    hypothesis: str
     rehearsed: bool
     reference: str
     criterion: str
@@ -129,13 +137,7 @@ class Synthesis:
     said: tuple[Claim, ...]
     withheld: tuple[Claim, ...]
     unsaid: tuple[Claim, ...]
-    tests: tuple[str, ...]
-    others: Mapping[str, str]
-    levels: tuple[Measure, ...]
-    measures: tuple[Measure, ...]
-    scores: tuple[ScoreRow, ...]
-    costs: tuple[SpendRow, ...]
-    gaps: tuple[GapRow, ...]
+    tables: Tables
     panels: tuple[Panel, ...]
     warnings: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]

@@ -34,32 +34,37 @@ class Table:
 
 def scores(s: Synthesis) -> Table:
     """In how many runs each metric was true."""
-    lines = tuple((row.cell, tuple(Entry(rate_entry(row.rates[test])) for test in s.tests)) for row in s.scores)
-    return Table(s.tests, lines, notes(s))
+    lines = tuple(
+        (row.cell, tuple(Entry(rate_entry(row.rates[test])) for test in s.tables.tests)) for row in s.tables.scores
+    )
+    return Table(s.tables.tests, lines, notes(s))
 
 
 def notes(s: Synthesis) -> tuple[str, ...]:
     """What stands under the score table: the metrics that are no test, and the cells with runs that are not valid."""
-    named = ", ".join(f"{name} ({what})" for name, what in s.others.items())
-    invalid = (f"{row.cell}: {row.invalid} of {row.invalid + row.n} runs not valid." for row in s.scores if row.invalid)
+    named = ", ".join(f"{name} ({what})" for name, what in s.tables.others.items())
+    invalid = (
+        f"{row.cell}: {row.invalid} of {row.invalid + row.n} runs not valid." for row in s.tables.scores if row.invalid
+    )
     return (*((f"Declared, and not yes or no in every run: {named}.",) if named else ()), *invalid)
 
 
 def costs(s: Synthesis) -> Table:
     """What a run took."""
     lines = tuple(
-        (row.cell, (Entry(plain(row.n)), *(_level(row.levels[each.name], each) for each in s.levels)))
-        for row in s.costs
+        (row.cell, (Entry(plain(row.n)), *(_level(row.levels[each.name], each) for each in s.tables.levels)))
+        for row in s.tables.costs
     )
-    return Table(("n", *_names(s.levels)), lines)
+    return Table(("n", *_names(s.tables.levels)), lines)
 
 
 def gaps(s: Synthesis) -> Table:
     """The differences from the reference."""
     lines = tuple(
-        (row.cell, (Entry(plain(row.n)), *(_gap(row.cases[each.name], each) for each in s.measures))) for row in s.gaps
+        (row.cell, (Entry(plain(row.n)), *(_gap(row.cases[each.name], each) for each in s.tables.measures)))
+        for row in s.tables.gaps
     )
-    return Table(("n", *_names(s.measures)), lines)
+    return Table(("n", *_names(s.tables.measures)), lines)
 
 
 def _names(measures: Iterable[Measure]) -> tuple[str, ...]:

@@ -5,10 +5,10 @@ rule measure:
         "{matrix}/runs/{run}/measured.json",
     log:
         "{matrix}/logs/{run}/measure.log",
+    priority: LAUNCH.priority
     conda:
         "../../envs/trysquare.yaml"
     threads: 0
-    priority: LAUNCH.priority
     resources:
         agent_slots=1,
     params:

@@ -1,5 +1,5 @@
 # in:  the measures of a matrix
-# out: synthesis.md and synthesis.html, with their pointer
+# out: synthesis.md and synthesis.html, with their pointer; the target renders stored measures alone
 rule render_matrix:
     input:
         LAUNCH.collect_pointer,
@@ -7,9 +7,23 @@ rule render_matrix:
         "{matrix}/ledger/render.{digest}",
     log:
         "{matrix}/logs/render.{digest}.log",
+    priority: 10**6
+    localrule: True
     conda:
         "../../envs/trysquare.yaml"
-    localrule: True
-    priority: 10**6
     shell:
         "exec python -m trysquare.jobs.render --pointer {output:q} {wildcards.matrix:q} > {log:q} 2>&1"
+
+
+rule render:
+    input:
+        LAUNCH.render,
+    log:
+        ".snakemake/trysquare/render.log",
+    localrule: True
+    conda:
+        "../../envs/trysquare.yaml"
+    params:
+        matrices=LAUNCH.matrices,
+    shell:
+        "python -m trysquare.jobs.render {params.matrices:q} 2>&1 | tee {log}"

@@ -1,5 +1,5 @@
 # in:  a measured run, and a frozen validator named by its digest
-# out: validation/<validator>.json, with its pointer
+# out: validation/<validator>.json, with its pointer; the target scores recorded runs only
 rule score_run:
     input:
         ancient("{matrix}/runs/{run}/measured.json"),
@@ -7,9 +7,23 @@ rule score_run:
         "{matrix}/runs/{run}/validation/.{validator}.{digest}",
     log:
         "{matrix}/logs/{run}/score.{validator}.{digest}.log",
+    priority: 10**6
     conda:
         "../../envs/trysquare.yaml"
-    priority: 10**6
     shell:
         "exec python -m trysquare.jobs.score {wildcards.matrix:q} {wildcards.run:q} {wildcards.validator} {wildcards.digest}"
         " > {log:q} 2>&1"
+
+
+rule score:
+    input:
+        LAUNCH.score,
+    log:
+        ".snakemake/trysquare/score.log",
+    localrule: True
+    conda:
+        "../../envs/trysquare.yaml"
+    params:
+        matrices=LAUNCH.matrices,
+    shell:
+        "python -m trysquare.jobs.collect {params.matrices:q} 2>&1 | tee {log}"

@@ -1,40 +1,20 @@
-"""The two pictures of a synthesis as SVG: every gap with its interval, and every run by its value.
+"""The panels of a synthesis: every gap with its interval, and every run by its value."""
 
-A picture is one panel, so that a page can lay panels out side by side or below each other. Its text stays text and its
-colours are the page's: `currentColor` and the custom properties `--muted --hairline --accent --paper`, each with a
-fallback, so that a panel also stands alone. What colour says, shape says too.
-"""
-
-import io
-import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
+
+from trysquare.plots.svg import ACCENT, HAIRLINE, INK, MUTED, PAPER, element, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 WIDTH = 330.0
 """Width of a panel in SVG units, about one CSS pixel each."""
 
 ROW, HEAD, FOOT = 46.0, 2.0, 26.0
 LEFT, RIGHT = 5.0, 5.0
-INK, MUTED, HAIRLINE, ACCENT, PAPER = "#010101", "#020202", "#030303", "#040404", "#050505"
-COLOURS = {
-    INK: "currentColor",
-    MUTED: "var(--muted, #5c5a55)",
-    HAIRLINE: "var(--hairline, #cfcbc2)",
-    ACCENT: "var(--accent, #0a5f73)",
-    PAPER: "var(--paper, #ffffff)",
-}
-SVG = "http://www.w3.org/2000/svg"
-STYLE = "font-family: inherit; stroke-linejoin: round; stroke-linecap: butt"
-ElementTree.register_namespace("", SVG)
-ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
 LABEL, SMALL = 12.5, 11.0
 DOT, LANE = 5.4, 5.0
 LANES = (0, 1, -1, 2, -2)
@@ -147,7 +127,7 @@ def tally(name: str, rows: Sequence[Sample]) -> str:
     Parameters and result are those of `strip`.
     """
     longest = max((len(row.values) for row in rows), default=1)
-    with _panel(f"runs-{name}", f"Every run of {len(rows)} cells by {name}", len(rows), foot=4) as (axes, out):
+    with _panel(f"tally-{name}", f"Every run of {len(rows)} cells by {name}", len(rows), foot=4) as (axes, out):
         axes.set_xlim(0.3, max(longest, 20) + 0.7)
         axes.spines["bottom"].set_visible(False)
         axes.set_xticks([])
@@ -194,7 +174,7 @@ def _panel(key: str, description: str, rows: int, foot: float = FOOT) -> Iterato
         axes.spines["bottom"].set_color(HAIRLINE)
         axes.tick_params(axis="x", color=HAIRLINE, labelcolor=MUTED, labelsize=SMALL, length=3, pad=4)
         yield axes, out
-        out.append(_element(figure, key, description, height))
+        out.append(element(figure, key, description))
 
 
 def _scale(axes: "Axes", values: Sequence[float], rows: int, ticks: Render) -> None:
@@ -204,7 +184,7 @@ def _scale(axes: "Axes", values: Sequence[float], rows: int, ticks: Render) -> N
     low, high = min(values, default=0.0), max(values, default=1.0)
     air = (high - low) * 0.08 or abs(high) * 0.5 or 0.5
     axes.set_xlim(low - air, high + air)
-    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ticks(value)))
     for tick in axes.get_xticks():
         if low - air <= tick <= high + air:
@@ -222,16 +202,12 @@ def _caption(axes: "Axes", y: float, label: str, note: str, strong: bool) -> Non
     """What a row is, above it on the left, and its figure on the right."""
     place = axes.get_yaxis_transform()
     room = 46 - len(note)
-    text = _printable(label)
+    text = printable(label)
     text = text if len(text) <= room else text[: room - 1] + "…"
     common: dict[str, Any] = {"transform": place, "fontsize": LABEL, "va": "baseline", "parse_math": False}
     axes.text(0, y - 0.34, text, color=INK, ha="left", **common)
     colour, weight = (ACCENT, "bold") if strong else (MUTED, "normal")
     axes.text(1, y - 0.34, note, color=colour, ha="right", fontweight=weight, **common)
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _dots(axes: "Axes", dots: Sequence[tuple[float, float, bool]]) -> None:
@@ -279,56 +255,3 @@ def _crowds(positions: Sequence[float]) -> list[list[int]]:
         else:
             crowds.append([i])
     return crowds
-
-
-def _element(figure: "Figure", key: str, description: str, height: float) -> str:
-    """The figure as one SVG element that can stand beside others in a page."""
-    buffer = io.StringIO()
-    with warnings.catch_warnings():
-        # The reader's fonts draw the text; a glyph missing from matplotlib's own font is no loss.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
-        figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    drawn = ElementTree.fromstring(buffer.getvalue())
-    # The first definitions are a style sheet, which in a page would apply to the whole of it.
-    for child in [child for child in drawn if child.find(f"{{{SVG}}}style") is not None]:
-        drawn.remove(child)
-    for element in drawn.iter():
-        _own(element, "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in key))
-    root = ElementTree.Element(
-        f"{{{SVG}}}svg",
-        {"role": "img", "aria-label": _printable(description), "viewBox": f"0 0 {WIDTH:g} {height:g}", "style": STYLE},
-    )
-    root.extend(drawn)
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-def _own(element: ElementTree.Element, prefix: str) -> None:
-    """Give an element ids that nothing else in the page has, and the page's colours and font."""
-    attributes = element.attrib
-    if element.tag == f"{{{SVG}}}g":
-        attributes.pop("id", None)
-    if element.tag != f"{{{SVG}}}text":
-        element.text = None
-    element.tail = "\n"
-    if attributes.get("transform", "").startswith("rotate(-0 "):
-        del attributes["transform"]
-    for name, value in attributes.items():
-        if name == "id":
-            attributes[name] = f"{prefix}-{value}"
-        elif name == "style":
-            attributes[name] = _style(value)
-        elif name == "d":
-            attributes[name] = " ".join(value.split())
-        elif value.startswith("#"):
-            attributes[name] = f"#{prefix}-{value[1:]}"
-        else:
-            attributes[name] = value.replace("url(#", f"url(#{prefix}-")
-
-
-def _style(style: str) -> str:
-    """A style with the page's colours and without matplotlib's font families, in either way it writes fonts."""
-    style = re.sub(r"font: ((?:\S+ )*?)([\d.]+px) [^;]*", r"font-weight: \1; font-size: \2", style)
-    style = re.sub(r"font-family: [^;]*;? ?|font-weight: ;  ?", "", style)
-    for sentinel, colour in COLOURS.items():
-        style = style.replace(sentinel, colour)
-    return style

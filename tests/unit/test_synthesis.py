@@ -1,0 +1,511 @@
+import random
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from markdown_it import MarkdownIt
+
+from tests.matrices import CELLS, LAUNCHES, cell_plan, matrix, renamed, rows
+from trysquare import synthesis
+from trysquare.files import write_json, write_text
+from trysquare.layout import Layout
+from trysquare.matrix import RunPlan
+from trysquare.synthesis import Evidence, build, gather, markdown, page
+from trysquare.table import cost_measures, criterion_measure, entry, gap_rows, group, level_entry
+from trysquare.verdict import VerdictError
+
+HOSTILE = "<script>alert(1)</script> \"a\" 'b' 100% #1? ü|`x`*y*_z_&amp;"
+
+
+class Page(HTMLParser):
+    """What a test asks of a page: its tags in order, and its text."""
+
+    VOID = ("meta", "link", "br", "path", "use", "rect")
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.texts.append((self.open[-1], data))
+
+    @property
+    def text(self):
+        return " ".join(data for _, data in self.texts)
+
+    def attributes(self, name):
+        return [attrs[name] for _, attrs in self.tags if name in attrs]
+
+
+def built(plan=None, runs=None, **options):
+    plan = plan or matrix()
+    return build(plan, rows(plan) if runs is None else runs, LAUNCHES, **options)
+
+
+@cache
+def demo():
+    """The plain experiment: its synthesis, its page and its markdown."""
+    s = built()
+    return s, page(s), markdown(s)
+
+
+def by_cell(runs, cell):
+    return [run for run in runs if run.cell == cell]
+
+
+# What may be said
+
+
+def test_every_gap_is_sorted_by_its_verdict_and_keeps_the_numbers_of_the_gap_table():
+    plan = matrix()
+    s = built(plan)
+    measures = (*cost_measures(), criterion_measure("in_scope"))
+    expected = gap_rows(group(rows(plan), CELLS), CELLS[0], measures, ("delivered",), 400, 20260729)
+    verdicts = {(row.cell, each.name): (row.cases[each.name], each) for row in expected for each in measures}
+    established = {key for key, (verdict, _) in verdicts.items() if verdict.established}
+    names = {"input tokens": "in", "output tokens": "out"}
+    said = {(claim.cell, names.get(claim.measure, claim.measure)): claim for claim in s.said}
+    unsaid = {(claim.cell, names.get(claim.measure, claim.measure)): claim for claim in s.unsaid}
+    assert set(said) == established and set(unsaid) == set(verdicts) - established and not s.withheld
+    for key, claim in {**said, **unsaid}.items():
+        verdict, measure = verdicts[key]
+        assert claim.gap == measure.render(verdict.gap)
+        assert claim.interval == f"{measure.render(verdict.low)} to {measure.render(verdict.high)}"
+    for text in (markdown(s), Page(page(s)).text.replace("\u202f", " ")):
+        for key, (verdict, measure) in verdicts.items():
+            assert measure.render(verdict.gap) in text, key
+    assert all(entry(*case) in markdown(s) for case in verdicts.values())
+    assert all(
+        level_entry(row.levels[each.name], each) in markdown(s) for row in s.tables.costs for each in s.tables.levels
+    )
+
+
+def test_an_established_rate_is_a_sentence_with_counts_and_the_criterion_comes_first():
+    s, _, written = demo()
+    first = next(claim for claim in s.said if claim.cell == "rule / off")
+    assert (first.relation, first.levels) == ("in_scope is true more often", ("9 of 10 runs", "2 of 10"))
+    assert "With **rule / off**, in_scope is true more often than with **nothing / off**: 9 of 10 runs" in written
+
+
+def test_a_matrix_without_an_established_gap_says_that_nothing_may_be_said():
+    plan = matrix()
+    same = [replace(run, usage={**run.usage, "input": 1, "output": 1, "turns": 1}, duration=1.0) for run in rows(plan)]
+    for run in same:
+        run.metrics["in_scope"] = True
+    s = built(plan, same)
+    assert not s.said and len(s.unsaid) == 15
+    assert "nothing: no gap survives resampling" in markdown(s)
+    assert "Nothing: no gap survives resampling." in page(s)
+    assert "cannot tell a difference from chance" in page(s) and "not shown by 10 runs" in page(s)
+
+
+def test_a_cost_gap_behind_which_a_run_was_retried_is_withheld_and_the_criterion_is_not():
+    plan = matrix()
+    runs = rows(plan)
+    by_cell(runs, "rule / off")[0].usage["retries"] = 2
+    s = built(plan, runs)
+    assert [(claim.cell, claim.measure) for claim in s.withheld] == [("rule / off", "input tokens")]
+    assert ("rule / off", "in_scope") in [(claim.cell, claim.measure) for claim in s.said]
+    assert "rule / off, in: " not in markdown(s).partition("What is publishable")[2]
+    assert any("retried" in warning and "rule / off" in warning for warning in s.warnings)
+
+
+def test_a_retry_in_the_reference_withholds_every_cost_gap():
+    plan = matrix()
+    runs = rows(plan)
+    by_cell(runs, CELLS[0])[3].usage["retries"] = 1
+    s = built(plan, runs)
+    assert {claim.measure for claim in s.said} == {"in_scope"}
+    assert {claim.cell for claim in s.withheld} == {*CELLS[1:]}
+
+
+def test_a_gap_that_the_exact_test_does_not_confirm_carries_a_caution_in_both_forms():
+    plan = matrix(CELLS[:2], repetitions=8)
+    runs = rows(plan)
+    for run in runs:
+        run.metrics["in_scope"] = run.cell == CELLS[1] and run.repetition <= 3
+    s = built(plan, runs)
+    claim = next(claim for claim in s.said if claim.measure == "in_scope")
+    assert "exact test does not confirm" in claim.cautions[0] and "exact p=0.082" in claim.figures
+    assert claim.cautions[0] in markdown(s) and "(!)" in markdown(s)
+    assert "⚠ not confirmed by the exact test" in page(s) and "⚠ not confirmed" not in demo()[1]
+    assert page(s).count("⚠") >= 3
+
+
+def test_a_gap_that_many_tests_at_once_may_have_given_says_so():
+    plan = matrix()
+    runs = rows(plan)
+    for run in runs:
+        run.metrics["in_scope"] = run.repetition <= (6 if run.cell == CELLS[1] else 1)
+    claim = next(claim for claim in built(plan, runs).said if claim.measure == "in_scope")
+    assert claim.cell == CELLS[1] and claim.cautions[-1].startswith("Where so many gaps are tested at once")
+    assert not [each for each in demo()[0].said if each.cautions]
+
+
+def test_three_runs_a_side_establish_nothing_and_the_page_says_why():
+    plan = matrix(CELLS[:3], repetitions=3)
+    runs = rows(plan)
+    for run in runs:
+        run.metrics["in_scope"] = run.cell == "rule / off"
+    s = built(plan, runs)
+    claim = next(claim for claim in s.unsaid if claim.measure == "in_scope" and claim.cell == "rule / off")
+    assert not s.said and claim.cautions == ("3 and 3 runs are too few, each side needs 4, although zero is outside",)
+    assert any(warning.startswith("Fewer than 4 runs count in") for warning in s.warnings)
+
+
+def test_an_unjudged_criterion_leaves_the_denominator_and_is_never_a_no():
+    plan = matrix(CELLS[:2])
+    runs = rows(plan)
+    for run in runs:
+        run.metrics["in_scope"] = True
+        if run.cell == CELLS[1] and run.repetition > 5:
+            del run.metrics["in_scope"]
+            run.unjudged["in_scope"] = "the tree is gone"
+    s = built(plan, runs)
+    claim = next(claim for claim in s.unsaid if claim.measure == "in_scope")
+    assert claim.levels == ("5 of 5 runs", "10 of 10") and claim.gap == "+0 pts"
+    last = s.cells[1].runs[9]
+    assert "not judged" in last.values and ("in_scope", "could not be judged: the tree is gone") in last.remarks
+
+
+def test_a_criterion_nobody_could_judge_in_a_cell_is_said_to_be_uncompared():
+    plan = matrix(CELLS[:2])
+    runs = rows(plan)
+    for run in by_cell(runs, CELLS[1]):
+        del run.metrics["in_scope"]
+    s = built(plan, runs)
+    claim = next(claim for claim in s.unsaid if claim.measure == "in_scope")
+    assert claim.levels[0] == "no run judged" and claim.cautions == ("nothing to compare",)
+    assert s.tested == 4 and "no run judged" in page(s)
+
+
+def test_a_numeric_criterion_is_a_median():
+    plan = matrix(CELLS[:2])
+    runs = rows(plan)
+    for run in runs:
+        run.metrics["in_scope"] = 100 * (run.cell == CELLS[1]) + run.repetition
+    s = built(plan, runs)
+    claim = s.said[0]
+    assert (claim.relation, claim.levels, claim.gap) == ("in_scope is higher", ("106", "5.5"), "+100")
+    assert "in_scope (a number)" in page(s)
+
+
+# References, cells, draws
+
+
+def test_another_reference_compares_with_that_cell():
+    s = built(reference="rule / high")
+    assert {claim.cell for claim in (*s.said, *s.unsaid)} == {*CELLS[:3]}
+    assert "The difference from rule / high" in page(s)
+
+
+def test_an_unknown_reference_is_refused_with_the_cells():
+    with pytest.raises(VerdictError, match=r"no reference cell 'rules'.*nothing / off"):
+        built(reference="rules")
+
+
+def test_draws_and_seed_are_printed_as_they_were_used():
+    plan = matrix(draws=123)
+    plan = replace(plan, verdict=replace(plan.verdict, seed=5))
+    s = built(plan)
+    row = s.tables.gaps[0]
+    assert len(row.cases["in"].draws) == 123
+    again = gap_rows(group(rows(plan), CELLS), CELLS[0], cost_measures(), ("delivered",), 123, 5)
+    assert again[0].cases["in"].low == row.cases["in"].low
+    assert "123 draws, seed 5" in page(s) and markdown(s).count("123 draws, seed 5") >= 2
+
+
+def test_cells_keep_the_declared_order_and_undeclared_ones_follow_as_stale():
+    plan = matrix()
+    order = ("rule / high", *CELLS[:2])
+    kept = replace(plan, cells={name: plan.cells[name] for name in order})
+    s = built(kept, rows(plan))
+    assert [cell.name for cell in s.cells] == [*order, "rule / off"]
+    assert [cell.stale for cell in s.cells] == [False, False, False, True]
+    assert [row.cell for row in s.tables.scores] == [*order, "rule / off"]
+    assert "rule / off (STALE)" in markdown(s) and "STALE" in page(s)
+
+
+def test_the_parts_in_which_cells_differ_are_named_and_equal_ones_are_not():
+    s = demo()[0]
+    assert s.aspects == ("context", "thinking")
+    assert [[piece.label for piece in cell.pieces] for cell in s.cells] == [
+        ["none", "off"],
+        ["none", "high"],
+        ["a text", "off"],
+        ["a text", "high"],
+    ]
+    assert s.cells[2].pieces[0].href == f"bricks/{'b' * 24}" and s.prompt.href == f"bricks/{'a' * 24}"
+
+
+def test_two_texts_that_look_the_same_are_told_apart_by_their_digests():
+    plan = matrix(CELLS[:2])
+    cells = {
+        CELLS[0]: cell_plan(CELLS[0], prompt="1" * 24, context="3" * 24),
+        CELLS[1]: cell_plan(CELLS[1], prompt="2" * 24, keep_context=True),
+    }
+    s = built(replace(plan, cells=cells), rows(plan))
+    assert [[piece.label for piece in cell.pieces] for cell in s.cells] == [
+        ["a text (111111)", "a text"],
+        ["a text (222222)", "the repository's own"],
+    ]
+    assert s.prompt is None
+
+
+# Warnings and facts
+
+
+def test_what_weakens_a_comparison_is_warned_of():
+    plan = matrix(CELLS[:2])
+    runs = rows(plan)
+    runs[0].launch, runs[1].agent_version, runs[2].metrics["delivered"] = "later", "1.7.0", False
+    models = {run.id: Evidence("runs/x", models=("large" if run.cell == CELLS[0] else "small",)) for run in runs}
+    text = "\n".join(build(plan, runs, [*LAUNCHES, {"kind": "carry"}], evidence=models).warnings)
+    for part in (
+        "More than one model answered (nothing / off: large; nothing / high: small)",
+        "2 agent versions, 1.6.0 (19 runs), 1.7.0 (1 run)",
+        "2 launches",
+        "carried here",
+        "No run was isolated",
+        "nothing / off: 10 runs, 10 valid, 9 left: delivered was not true in 1",
+    ):
+        assert part in text
+
+
+def test_an_isolated_experiment_of_one_launch_has_no_warning():
+    plan = matrix(CELLS[:2])
+    assert built(plan, [replace(run, isolation="container") for run in rows(plan)]).warnings == ()
+
+
+def test_the_facts_name_agent_models_commit_and_launch():
+    plan = matrix()
+    models = {run_id: Evidence("runs/x", models=("model-4-large",)) for run_id in plan.runs}
+    facts = dict(built(plan, evidence=models).facts)
+    assert facts["agent"] == "pi 1.6.0" and facts["model asked for"] == "maker / model-4"
+    assert facts["models that answered"] == "model-4-large"
+    assert facts["commit of the etalon"] == plan.source.commit
+    assert facts["launch"] == "2026-07-29T10:15:00+00:00, 2 at a time, 900 s each at most, trysquare 0.1.0"
+    assert facts["a run counts when"] == "its state is valid and delivered is true"
+
+
+def test_launches_that_measured_no_run_here_are_not_listed():
+    plan = matrix()
+    idle = {**LAUNCHES[0], "id": "idle", "started": "2030"}
+    assert "2030" not in page(build(plan, rows(plan), [*LAUNCHES, idle]))
+
+
+# Rehearsals
+
+
+def test_a_rehearsal_says_everywhere_that_nothing_is_a_measurement():
+    plan = matrix(rehearsed=True)
+    s = built(plan)
+    text = page(s)
+    assert "<title>REHEARSED, not a measurement: " in text and 'class="banner"' in text
+    captions = re.findall(r"<caption>.*?</caption>", text, re.DOTALL)
+    assert len(captions) == 4 + len(CELLS) and all("Rehearsed, not a measurement." in each for each in captions)
+    assert len(re.findall(r'<span class="tag alarm">rehearsed</span>', text)) == 40
+    written = markdown(s)
+    assert written.startswith("# REHEARSED, not a measurement: ") and written.count(", rehearsed |") == 40
+    assert written.count("**Rehearsed, not a measurement.**") == 4 + len(CELLS)
+
+
+def test_a_single_rehearsed_run_marks_the_whole_synthesis():
+    plan = matrix()
+    runs = rows(plan)
+    runs[17].rehearsed = True
+    assert built(plan, runs).rehearsed
+
+
+def test_a_measured_matrix_nowhere_speaks_of_rehearsal():
+    _, shown, written = demo()
+    assert "ehears" not in shown.partition("</style>")[2] and "ehears" not in written
+
+
+# The page
+
+
+def test_the_page_is_well_formed_needs_no_script_and_fetches_nothing():
+    text = demo()[1]
+    parsed = Page(text)
+    assert parsed.open == []
+    assert not {"script", "img", "iframe", "object"} & {tag for tag, _ in parsed.tags}
+    assert not [name for _, attrs in parsed.tags for name in attrs if name.startswith("on")]
+    targets = [*parsed.attributes("href"), *parsed.attributes("src")]
+    assert all(urlsplit(target).scheme in ("", "data") and not target.startswith("/") for target in targets)
+    assert "@import" not in text and not re.search(r"url\((?!#)", text)
+
+
+def test_ids_are_unique_and_every_inner_link_leads_somewhere():
+    parsed = Page(demo()[1])
+    ids = parsed.attributes("id")
+    assert len(ids) == len(set(ids))
+    inner = [target[1:] for name in ("href", "xlink:href") for target in parsed.attributes(name) if target[0] == "#"]
+    assert inner and {*inner, *parsed.attributes("aria-labelledby")} <= {*ids}
+
+
+def test_headings_descend_one_level_at_a_time_and_tables_have_captions_and_scopes():
+    parsed = Page(demo()[1])
+    levels = [int(tag[1]) for tag, _ in parsed.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    tags = [tag for tag, _ in parsed.tags]
+    assert tags.count("table") == tags.count("caption") > 4
+    assert all(attrs.get("scope") in ("row", "col") for tag, attrs in parsed.tags if tag == "th")
+
+
+def test_no_number_of_the_page_can_break():
+    parsed = Page(demo()[1])
+    assert re.search(r"\d\u202f\d{3}", parsed.text)
+    drawn = {"text", "title"}
+    assert not [data for tag, data in parsed.texts if tag not in drawn and re.search(r"\d (\d{3}\b|pts\b|%)", data)]
+
+
+def test_the_colours_of_text_have_contrast_in_light_and_dark():
+    css = (Path(synthesis.__file__).parent / "templates/page.css").read_text(encoding="utf-8")
+    light, dark = (
+        dict(re.findall(r"--(\w[\w-]*): (#\w+)", block)) for block in re.findall(r":root \{.*?\}", css, re.DOTALL)[:2]
+    )
+    for colours in (light, dark):
+        pairs = [(name, "paper") for name in ("ink", "muted", "accent", "warn")] + [
+            ("ink", "warn-wash"),
+            ("warn", "warn-wash"),
+        ]
+        assert all(contrast(colours[front], colours[back]) >= 4.5 for front, back in pairs)
+
+
+def contrast(one, other):
+    def luminance(colour):
+        digits = colour[1:] if len(colour) == 7 else "".join(c * 2 for c in colour[1:])
+        parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_a_hypothesis_keeps_its_emphasis_and_lists_and_brings_nothing_else_in():
+    plan = matrix()
+    text = "# Idea\n\n**Bold** and `code`:\n\n- one\n- <b>two</b>\n\n![x](http://example.org/x.png)"
+    s = built(replace(plan, experiment=replace(plan.experiment, hypothesis=text)))
+    parsed = Page(page(s))
+    start = parsed.tags.index(("div", {"class": "hypothesis"}))
+    shown = [tag for tag, _ in parsed.tags[start + 2 : start + 9]]
+    assert shown == ["p", "p", "strong", "code", "ul", "li", "li"]
+    assert "<b>two</b>" in parsed.text and "img" not in [tag for tag, _ in parsed.tags]
+    assert "> # Idea\n>\n> **Bold** and `code`:" in markdown(s)
+
+
+def test_a_small_level_keeps_a_decimal_so_that_a_gap_can_be_seen_in_it():
+    plan = matrix(CELLS[:2])
+    runs = [replace(run, duration=1.6 if run.cell == CELLS[1] else 1.4) for run in rows(plan)]
+    claim = next(claim for claim in built(plan, runs).said if claim.measure == "duration")
+    assert (claim.levels, claim.gap) == (("1.6 s", "1.4 s"), "+0.2")
+
+
+def test_names_and_texts_are_shown_as_they_are_whatever_they_hold():
+    plan, runs = renamed(matrix(), rows(matrix()), {"rule / off": HOSTILE})
+    runs[-1].reasons["in_scope"] = "<b>bold</b>\nand more"
+    parsed = Page(page(built(plan, runs)))
+    assert "script" not in [tag for tag, _ in parsed.tags]
+    assert HOSTILE in parsed.text and "<b>bold</b>" in parsed.text
+
+
+def test_markdown_shows_names_as_they_are_and_keeps_its_tables_whole():
+    plan, runs = renamed(matrix(), rows(matrix()), {"rule / off": HOSTILE})
+    text = markdown(built(plan, runs))
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    shown = ["".join(child.content for child in token.children) for token in tokens if token.type == "inline"]
+    assert any(HOSTILE in line for line in shown)
+    tables = sum(token.type == "table_open" for token in tokens)
+    assert tables == 4 + len(CELLS)
+    cells_of_body = sum(token.type in ("td_open", "th_open") for token in tokens)
+    lines = [line for line in text.splitlines() if line.startswith("|") and not line.startswith("| ---")]
+    assert cells_of_body == sum(len(re.findall(r"(?<!\\)\|", line)) - 1 for line in lines)
+
+
+def test_every_link_to_a_run_leads_to_its_file_whatever_the_directory_is_called(tmp_path):
+    plan = matrix(CELLS[:2], repetitions=4)
+    directories = {id_: f"ü 100% #1? 'x'/{id_}" for id_ in plan.runs}
+    plan = replace(
+        plan, runs={id_: RunPlan(id_, run.cell, run.repetition, directories[id_]) for id_, run in plan.runs.items()}
+    )
+    layout = Layout(tmp_path)
+    for directory in directories.values():
+        run = layout.run(directory)
+        for path in (run.patch, run.response, run.prompt, run.session / "attempt-01.jsonl", run.record, run.pointer):
+            write_text(path, "x")
+        write_json(run.configuration, {"model_id": "model-4-large"})
+        write_json(run.verdict("script"), {})
+        write_json(run.previous("script"), {})
+    evidence = gather(layout, plan, rows(plan))
+    targets = [link.href for cell in built(plan, evidence=evidence).cells for run in cell.runs for link in run.links]
+    assert len(targets) == 8 * 5
+    assert all((tmp_path / unquote(target)).is_file() for target in targets)
+    assert not [target for target in targets if "previous" in target or re.search(r"[ #?'\"]", target)]
+    assert {each.models for each in evidence.values()} == {("model-4-large",)}
+
+
+def test_gather_finds_the_runs_of_undeclared_cells_and_leaves_out_those_that_are_gone(tmp_path):
+    plan = matrix(CELLS[:1], repetitions=4)
+    stray, gone = (replace(rows(plan)[0], id=id_, cell="older") for id_ in ("5tray", "90ne"))
+    write_text(tmp_path / "runs/older/5tray/diff.patch", "x")
+    found = gather(Layout(tmp_path), plan, [stray, gone])
+    assert found == {"5tray": Evidence("runs/older/5tray", ("diff.patch",))}
+
+
+def test_without_evidence_a_planned_run_is_linked_to_the_files_it_should_have():
+    links = {link.label: link.href for link in demo()[0].cells[0].runs[0].links}
+    assert links["diff"] == "runs/nothing_off/000001/diff.patch"
+    assert links["verdict script"] == "runs/nothing_off/000001/validation/script.json"
+
+
+# Everything else
+
+
+def test_the_same_measures_give_the_same_bytes_in_whatever_order_they_were_written():
+    plan = matrix()
+    shuffled = rows(plan)
+    random.Random(1).shuffle(shuffled)
+    one, other = built(plan), built(plan, shuffled)
+    assert page(one) == page(other) and markdown(one) == markdown(other)
+
+
+def test_a_run_that_does_not_count_says_why():
+    plan = matrix()
+    runs = rows(plan)
+    runs[0].metrics["delivered"] = False
+    row = built(plan, runs).cells[0].runs[0]
+    assert not row.counted and ("left out", "not part of costs and gaps, because delivered is not true") in row.remarks
+
+
+
+
+def test_building_and_writing_markdown_load_no_plotting_and_no_engine():
+    code = (
+        "import sys; from tests.matrices import *; from trysquare.synthesis import *; plan = matrix(draws=10)\n"
+        "markdown(build(plan, rows(plan), LAUNCHES))\n"
+        "print(sorted({'matplotlib', 'pandas', 'snakemake', 'selenium'} & {*sys.modules}))"
+    )
+    root = Path(__file__).resolve().parents[2]
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True).stdout == b"[]\n"

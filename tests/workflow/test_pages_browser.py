@@ -1,0 +1,140 @@
+import json
+import shutil
+
+import pytest
+
+from tests.matrices import LAUNCHES, matrix, renamed, rows
+from trysquare.synthesis import build, page
+
+selenium = pytest.importorskip("selenium", reason="selenium, which drives the browser, is not installed")
+
+CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
+ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+WIDTHS = (1280, 400)
+OPEN_ALL = "document.querySelectorAll('details').forEach(each => { each.open = true })"
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which(CHROMIUM) and shutil.which(DRIVER)), reason=f"{CHROMIUM} and {DRIVER} are not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in (*ARGUMENTS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A rehearsed experiment with a retried run, a run left out, a reason on each side, and a long name."""
+    plan = matrix(rehearsed=True)
+    plan, runs = renamed(plan, rows(plan), {"rule / off": "a rule with a name that goes on and on / off <&> ü"})
+    runs[3].usage["retries"], runs[5].metrics["delivered"] = 1, False
+    path = tmp_path_factory.mktemp("a page #1 %") / "synthesis.html"
+    path.write_text(page(build(plan, runs, LAUNCHES)), encoding="utf-8")
+    return path.as_uri()
+
+
+def shown(browser, address, width, scheme="light"):
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    media = {"media": "", "features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    browser.get(address)
+    browser.execute_script(OPEN_ALL)
+
+
+def requests(browser):
+    messages = (json.loads(entry["message"])["message"] for entry in browser.get_log("performance"))
+    return [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]
+
+
+def test_the_page_opens_without_an_error_and_asks_nobody_for_anything(browser, address):
+    browser.get_log("performance")
+    shown(browser, address, 1280)
+    assert browser.get_log("browser") == []
+    fetched = [url for url in requests(browser) if not url.startswith("data:")]
+    assert fetched == [address]
+    assert browser.execute_script("return performance.getEntriesByType('resource').map(each => each.name)") == []
+    assert browser.title == "REHEARSED, not a measurement: Does a rule keep a fix small?"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_never_scrolls_sideways(browser, address, width):
+    shown(browser, address, width)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_is_wider_than_the_page_scrolls_in_its_own_named_region_by_keyboard(browser, address, width):
+    shown(browser, address, width)
+    wide = browser.execute_script(
+        "return [...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth)"
+    )
+    assert wide or width == 1280
+    for region in wide:
+        assert region.get_attribute("tabindex") == "0" and region.get_attribute("aria-label")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pictures_are_drawn_inside_the_page_and_their_text_is_legible(browser, address, width):
+    shown(browser, address, width)
+    boxes = browser.execute_script(
+        "return [...document.querySelectorAll('figure svg')].map(svg => [svg.getBoundingClientRect().right, "
+        "Math.min(...[...svg.querySelectorAll('text')].map(text => text.getBoundingClientRect().height))])"
+    )
+    assert len(boxes) == 10
+    assert all(right <= width and height >= 9 for right, height in boxes)
+
+
+def test_the_scheme_of_the_reader_decides_the_colours_of_text_and_pictures(browser, address):
+    def colours(scheme):
+        shown(browser, address, 1280, scheme)
+        return browser.execute_script(
+            "const of = (query, name) => getComputedStyle(document.querySelector(query))[name];"
+            "return [of('body', 'backgroundColor'), of('body', 'color'), of('figure svg text', 'fill')]"
+            ".map(colour => colour.match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) / 3)"
+        )
+
+    paper, ink, _ = colours("light")
+    assert paper > 200 and ink < 60
+    paper, ink, drawn = colours("dark")
+    assert paper < 60 and ink > 200 and drawn > 120
+
+
+def test_every_run_can_be_opened_without_a_script(browser, address):
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get(address)
+        summary = browser.find_element("css selector", "#runs ~ details > summary")
+        row = browser.find_element("css selector", "#runs ~ details tbody tr")
+        assert not row.is_displayed()
+        summary.send_keys("\ue007")
+        assert row.is_displayed()
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_the_rehearsal_banner_is_in_sight_before_anything_is_scrolled(browser, address):
+    for width in WIDTHS:
+        shown(browser, address, width)
+        box = browser.find_element("css selector", ".banner").rect
+        assert box["y"] + box["height"] < 450 and box["width"] > 0.8 * (min(width, 1056) - 96)

@@ -1,0 +1,38 @@
+"""The console command: a thin second spelling of the workflow's targets. It never schedules by itself.
+
+Each module of this package registers the commands of one kind.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from trysquare.cli import archives, launches
+from trysquare.errors import TrysquareError
+
+GROUPS = (launches, archives)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns 0, or 1 after one sentence, or 2 for a misuse of the command line."""
+    options = parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] = options.command
+    try:
+        return command(options)
+    except TrysquareError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """Every command and its options."""
+    made = argparse.ArgumentParser(
+        prog="trysquare",
+        description="Says of every measured difference between agent configurations whether it is established.",
+    )
+    commands = made.add_subparsers(required=True, metavar="COMMAND")
+    for group in GROUPS:
+        group.register(commands)
+    return made
