@@ -1,6 +1,5 @@
 """Saying what is wrong with an input: collected, shown together, each naming a file, a key and a way out."""
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +21,8 @@ def closest(name: str, known: Iterable[str]) -> str:
 
     The cut-off is difflib's own, so that a far miss stays silent.
     """
+    import difflib
+
     found = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {show(found[0])}?)" if found else ""
 

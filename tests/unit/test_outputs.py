@@ -106,7 +106,7 @@ def test_rows_are_counted_per_cell_in_first_seen_order(tmp_path: Path) -> None:
 
 def test_an_incomplete_matrix_gets_one_line_that_counts_and_says_what_to_do() -> None:
     note = outputs.incomplete_note({"valid": 5, "missing": 2, "empty": 1, "validator_failed": 0})
-    assert note.startswith("incomplete: 5 of 8 runs valid, 2 missing, 1 empty;") and "`run`" in note
+    assert note.startswith("incomplete, 5 of 8 runs valid, 2 missing, 1 empty;") and "`run`" in note
     assert outputs.incomplete_note({"valid": 8}) == ""
 
 

@@ -331,6 +331,9 @@ def test_submodules_survive_a_round_trip(tmp_path):
     (run.path / "dropped").rmdir()
     run_git(run.path / "moved", "fetch", "-q", "origin", GIT_ALLOW_PROTOCOL="file")
     run_git(run.path / "moved", "checkout", "-q", second)
+    for key in ("core.fsmonitor", "filter.evil.clean", "filter.evil.process"):
+        run_git(run.path / "edited", "config", key, f"touch {tmp_path}/hacked")
+    (run.path / ".git/modules/edited/info/attributes").write_text("* filter=evil\n")
     (run.path / "edited/lib.py").write_text("3\n")
     (run.path / "filled/own.py").write_text("4\n")
     (run.path / "forked/lib.py").write_text("5\n")
@@ -341,6 +344,7 @@ def test_submodules_survive_a_round_trip(tmp_path):
         sorted(["dropped", "edited", "filled", "filled/own.py", "forked", "moved", *content])
     )
     assert change.ignored == ("edited/.git", "forked/.git", "kept/x.log")
+    assert not (tmp_path / "hacked").exists()
     assert f"-Subproject commit {first}\n+Subproject commit {second}\n".encode() in change.patch
     bare = repo.Base(run.base.commit)
     rebuilt = world.rebuild(run, change, base=bare)

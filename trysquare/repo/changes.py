@@ -55,10 +55,6 @@ def capture(prepared: Prepared) -> Change:
     if tree.is_symlink() or not tree.is_dir():
         tree.unlink(missing_ok=True)
         tree.mkdir()
-    if not (shadow / "index").is_file():
-        raise RepoError(
-            f"{shadow} was removed during the run, so what the run did cannot be read off: measure it again."
-        )
     index = shadow / "index.capture"
     shutil.copy2(shadow / "index", index)
     return _change(Hold(shadow, tree, index), prepared.base_tree, prepared.known)

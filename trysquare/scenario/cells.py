@@ -140,7 +140,7 @@ def _check_axes(axes: Mapping[str, Sequence[str]], file: ScenarioFile, refusals:
         for value in dict.fromkeys(value for value in values if values.count(value) > 1):
             refusals.add(where, f"lists {show(value)} twice; each value makes cells of its own, list it once.")
         for value in values:
-            if JOIN in value or value.strip() != value or value in ("/", ""):
+            if JOIN in f" {value} " or value.strip() != value:
                 refusals.add(where, f"found {show(value)}: cell names join values by ` / `; write it without that.")
         if values[0] in file.presets:
             refusals.add(

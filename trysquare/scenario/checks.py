@@ -29,7 +29,7 @@ WANTED = {
 }
 """Sections without which there is no experiment, and how to begin each."""
 
-NO_TAG = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|^[-/.@]|//|/\.|@\{|[/.]$|\.lock(?:/|$)")
+NO_TAG = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|^[-/.]|^@$|//|/\.|@\{|[/.]$|\.lock(?:/|$)")
 """What git allows in no tag, and a few forms that would be read as something else."""
 
 

@@ -1,11 +1,11 @@
 """From a TOML file to a Scenario, or to every reason why it is none."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trysquare.errors import TrysquareError
 from trysquare.refusals import Refusals
 from trysquare.scenario.commands import ScenarioError
 from trysquare.scenario.model import Scenario, Validator
@@ -32,7 +32,7 @@ def load(path: str | Path) -> Scenario:
     return parse(read_toml(path, ScenarioError, "a scenario"), path)
 
 
-def read_toml(path: Path, error: type[ScenarioError] | type[Any], what: str) -> dict[str, Any]:
+def read_toml(path: Path, error: type[TrysquareError], what: str) -> dict[str, Any]:
     """The tables of a TOML file.
 
     Raises
@@ -40,6 +40,8 @@ def read_toml(path: Path, error: type[ScenarioError] | type[Any], what: str) -> 
     TrysquareError
         Of the kind given, when the file cannot be read or is not TOML.
     """
+    import tomllib
+
     try:
         if not path.is_file():
             found = "it is a directory" if path.is_dir() else "there is no such file"
@@ -57,7 +59,7 @@ def read_toml(path: Path, error: type[ScenarioError] | type[Any], what: str) -> 
         raise error(f"{path}: cannot be read ({problem.strerror}); name {what}, a readable TOML file.") from None
 
 
-def _syntax(problem: tomllib.TOMLDecodeError) -> str:
+def _syntax(problem: ValueError) -> str:
     text = str(problem)
     found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|(end of document))\)", text, re.DOTALL)
     if not found:

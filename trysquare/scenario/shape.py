@@ -74,7 +74,8 @@ def _sentence(model: type[BaseModel], problem: ErrorDetails, depths: Mapping[str
         allowed = _choices(field)
         near = closest(found, allowed) if isinstance(found, str) else ""
         return where, f"found {show(found)}{near}; write one of {listed(allowed)}."
-    expected = EXPECTED.get(kind, problem["msg"]).format(**problem.get("ctx", {}))
+    template = EXPECTED.get(kind)
+    expected = problem["msg"] if template is None else template.format(**problem.get("ctx", {}))
     if expected == TABLE:
         return where, f"found {show(found)}, expected a table; write its keys below {where.split(' ')[0]}."
     return where, f"found {show(found)}, expected {expected}; write for instance {example}."
