@@ -30,8 +30,8 @@ A true share of 5 % shows here with a standard error of {error:.2f} points, and 
 
 - With three runs a side the rule alone finds up to {three:.1f} % false gaps. A verdict therefore needs four runs.
 - With four to nine runs the rule finds up to {few:.1f} %, from ten runs on at most {many:.1f} %.
-- The exact companion finds at most {exact:.1f} % with any number of runs from 4 to 40. That is why a gap that the rule
-  alone establishes carries a caution.
+- The exact companion finds at most {exact:.1f} % with any number of runs from 4 to 40, no more than a true 5 % may
+  show here. That is why a gap that the rule alone establishes carries a caution.
 
 Made by `python benchmarks/calibration.py`, in a few minutes on two cores.
 """

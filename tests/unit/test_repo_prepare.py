@@ -317,13 +317,15 @@ def test_submodules_survive_a_round_trip(tmp_path):
     library.commit({"lib.py": "1\n", ".gitignore": "*.log\n"})
     first = run_git(library.source, "rev-parse", "HEAD")
     world = World(tmp_path / "world")
-    world.commit({"app.py": "1\n"})
-    allow = ("-c", "protocol.file.allow=always")
-    for name in ("kept", "dropped", "moved", "edited", "filled", "forked"):
-        run_git(world.source, *allow, "submodule", "add", "-q", str(library.source), name)
-    world.commit()
+    names = ("kept", "dropped", "moved", "edited", "filled", "forked")
+    declared = "".join(f'[submodule "{name}"]\n\tpath = {name}\n\turl = {library.source}\n' for name in names)
+    world.commit({"app.py": "1\n", ".gitmodules": declared})
+    for name in names:
+        run_git(world.source, "update-index", "--add", "--cacheinfo", f"160000,{first},{name}")
+    run_git(world.source, "commit", "-q", "-m", "submodules")
     second = library.commit({"lib.py": "2\n"})
-    setup = world.script(f"git {' '.join(allow)} submodule update -q --init kept moved edited forked")
+    update = "git -c protocol.file.allow=always submodule update -q --init"
+    setup = world.script(f"{update} kept moved edited forked")
     run = world.prepare(setup=setup)
     assert run.base_tree == run_git(world.source, "rev-parse", "HEAD^{tree}")
     assert repo.capture(run).touched == repo.capture(run).ignored == ()

@@ -245,6 +245,21 @@ def test_the_script_named_after_the_scenario_comes_before_the_one_beside_it(here
         assert script().startswith(f"# {name}".encode())
 
 
+def test_a_path_that_is_always_a_path_may_hold_spaces(here: Path) -> None:
+    (here / "my rubric.md").write_text("Is it good?\n")
+    (here / "why not.md").write_text("Because.\n")
+    raw = scenario()
+    raw["validation"][1]["rubric"] = "my rubric.md"
+    raw["scenario"]["hypothesis"] = "why not.md"
+    plan = planned(write(here, raw, "my rule.toml"), rehearse=True)
+    assert plan.bricks[plan.matrix.validators["judge"].settings["rubric"]] == b"Is it good?\n"
+    assert plan.matrix.experiment.hypothesis == "Because.\n"
+    script = plan.bricks[plan.matrix.rehearsal.script].decode()
+    (here / "my rule.rehearsal.toml").write_text(f"# mine\n{script}")
+    plan = planned(here / "my rule.toml", rehearse=True)
+    assert plan.bricks[plan.matrix.rehearsal.script].startswith(b"# mine")
+
+
 def test_planning_writes_nothing(here: Path) -> None:
     path = write(here, scenario())
 

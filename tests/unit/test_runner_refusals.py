@@ -339,7 +339,8 @@ def test_a_smaller_matrix_is_offered_and_carried_when_asked_for(here: Path) -> N
     extended = planned(path, repetitions=5, extend=True)
     assert extended.carried is not None
     assert set(extended.carried.trees) == set(smaller.matrix.runs) and len(extended.todo) == 6
-    assert "10 runs: 6 to perform, 0 kept, 4 carried" in "\n".join(runner.header(extended))
+    text = "\n".join(runner.header(extended))
+    assert "10 runs: 6 to perform, 0 kept, 4 carried" in text and "CARRIED: 4 runs come from" in text
 
 
 def test_the_largest_smaller_matrix_that_agrees_is_the_one_source(here: Path) -> None:

@@ -24,7 +24,7 @@ class Defaults(Section):
     )
     stream_limit: Number | None = Field(
         default=None,
-        gt=0,
+        ge=0.01,
         le=100_000,
         description="MB of the agent's stream that are kept before it is stopped",
         examples=[50],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from trysquare.errors import RepoError
 
-_HEAD = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_HEAD = rb"(?sm)\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)"
 
 Settled = dict[str, str | None]
 """Of one agent: `model` (None when it would be inherited) and `source`, the place that says so."""
@@ -20,7 +20,7 @@ def with_model(data: bytes, model: str | None) -> bytes:
     line = b"model: " + model.encode()
     if declared:
         return data[: declared.start()] + line + data[declared.end() :]
-    head = _HEAD.match(data)
+    head = re.match(_HEAD, data)
     if head:
         return data[: head.start(1)] + line + b"\n" + data[head.start(1) :]
     return b"---\n" + line + b"\n---\n" + data
@@ -63,7 +63,7 @@ def check_agent_models(agents: Mapping[str, Mapping[str, str | None]]) -> None:
 
 
 def _field(data: bytes, key: str) -> re.Match[bytes] | None:
-    head = _HEAD.match(data)
+    head = re.match(_HEAD, data)
     pattern = re.compile(rb"^" + key.encode() + rb"[ \t]*:[ \t]*(.*?)[ \t]*(?=\r?$)", re.MULTILINE)
     return pattern.search(data, head.start(1), head.end(1)) if head else None
 

@@ -1,7 +1,6 @@
 """What an agent did: the difference between the final tree and the base commit."""
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -84,6 +83,8 @@ def _read(data: bytes) -> tuple[tuple[str, ...], bytes]:
 @contextmanager
 def _fresh(d: Path, base: str | None) -> Iterator[tuple[Hold, str]]:
     """A git directory for one look at a working tree, and the tree it is compared with."""
+    import tempfile
+
     d = Path(d).absolute()
     own = locate(d)
     ran = attempt(f"--git-dir={own}", "rev-parse", "--verify", f"{base or 'HEAD'}^{{tree}}")

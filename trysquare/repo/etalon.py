@@ -1,6 +1,5 @@
 """Etalons: the tag or the full commit that pins what is measured, and reading files at it."""
 
-import difflib
 import os
 import re
 from pathlib import Path
@@ -8,12 +7,10 @@ from pathlib import Path
 from trysquare.errors import RepoError
 from trysquare.repo.command import attempt, git
 
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-
 
 def is_commit(etalon: str) -> bool:
     """Whether this etalon names a commit outright (exactly 40 lower-case hexadecimal digits) rather than a tag."""
-    return _COMMIT.fullmatch(etalon) is not None
+    return re.fullmatch(r"[0-9a-f]{40}", etalon) is not None
 
 
 def locate(source: Path) -> Path:
@@ -62,6 +59,8 @@ def resolve_etalon(source: Path, etalon: str) -> str:
 
 
 def _advice(there: str, etalon: str) -> str:
+    import difflib
+
     tags = (
         git(there, "for-each-ref", "--format=%(refname:strip=2)", "refs/tags").decode("utf-8", "replace").splitlines()
     )

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -47,7 +46,7 @@ def _install(aside: Path, target: Path, ready: Callable[[Path], bool]) -> None:
 
 
 def _aside(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    return target.with_name(f".{target.name}.{os.getpid()}-{os.urandom(4).hex()}")
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import tempfile
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from trysquare.repo.prepared import Base, Prepared, SetupFailed
 from trysquare.repo.stores import Shallow
 
 # What is staged along with attributes of the agent's is staged as it is, so it is written as it is.
-_ATTRIBUTES = re.compile(rb'^diff --git "?a/(.*/)?\.gitattributes', re.MULTILINE)
+_ATTRIBUTES = rb'(?m)^diff --git "?a/(.*/)?\.gitattributes'
 
 
 def rebuild(
@@ -88,7 +87,7 @@ def _apply(hold: Hold, base_tree: str, patch: Path, what: str) -> str:
         raise RepoError(f"the patch of {what} does not apply: {said(ran.stderr)}")
     tree = final.write_tree()
     files = _copied(hold, "index.files")
-    with hold.exact() if _ATTRIBUTES.search(Path(patch).read_bytes()) else nullcontext():
+    with hold.exact() if re.search(_ATTRIBUTES, Path(patch).read_bytes()) else nullcontext():
         files.run("read-tree", "-u", "--reset", base_tree, tree)
     return tree
 
@@ -107,6 +106,8 @@ def apply_diff(d: Path, patch: Path | bytes | str, what: str = "") -> None:
     RepoError
         When it does not apply, in which case nothing is changed.
     """
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="trysquare-") as scratch:
         if not isinstance(patch, Path):
             data = patch if isinstance(patch, bytes) else patch.encode("utf-8", "surrogateescape")

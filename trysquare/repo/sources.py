@@ -1,6 +1,5 @@
 """Cloning repositories that others own: once, at an etalon, as a working tree."""
 
-import difflib
 import json
 import shutil
 from pathlib import Path
@@ -71,7 +70,7 @@ def _check_out(target: Path, source: Path | str, etalon: str) -> None:
     hold.run("read-tree", "-u", "--reset", "HEAD")
 
 
-def pin(url: str, etalon: str, target: Path) -> Path:
+def pin(url: str | Path, etalon: str, target: Path) -> Path:
     """Clone a remote repository at an etalon, once, as a working tree that runs are cloned from.
 
     A marker inside its git directory says what it is. Without one, or with that of another URL or etalon, the directory
@@ -84,8 +83,8 @@ def pin(url: str, etalon: str, target: Path) -> Path:
     """
     target = Path(target).absolute()
     wanted = {
-        "url": redacted(url),
-        "digest": digest(url.encode()),
+        "url": redacted(str(url)),
+        "digest": digest(str(url).encode()),
         "etalon": etalon,
     }
 
@@ -113,6 +112,8 @@ def _is_near(source: Path | str) -> bool:
 
 def _why(source: str, etalon: str, stderr: bytes) -> str:
     """Why a clone failed: the etalon is not there, or the repository is not."""
+    import difflib
+
     listed = attempt("ls-remote", "--tags", "--refs", "--", source, env=remote(), timeout=NETWORK_TIMEOUT)
     if listed.returncode:
         return f"{redacted(source)} cannot be cloned: {said(stderr)}"

@@ -14,7 +14,7 @@ from trysquare.repo.command import attempt, said
 from trysquare.repo.hold import Hold
 from trysquare.repo.surface import Closed, Surface, as_bytes, as_text
 
-_DENIED = re.compile(rb"^warning: .*: Permission denied$", re.MULTILINE)
+_DENIED = rb"(?m)^warning: .*: Permission denied$"
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class _Stage:
             "status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames",
             "--ignore-submodules=dirty",
         )  # fmt: skip
-        if _DENIED.search(ran.stderr):
+        if re.search(_DENIED, ran.stderr):
             raise Closed
         if ran.returncode:
             raise RepoError(f"git status failed in {self.hold.tree}: {said(ran.stderr)}")

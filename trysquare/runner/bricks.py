@@ -16,10 +16,21 @@ def read_brick(base: Path, value: str) -> str:
     ScenarioError
         When the value is a path and no readable text file.
     """
-    from trysquare.scenario.paths import is_path, missing
+    from trysquare.scenario.paths import is_path
 
-    if not is_path(value):
-        return value
+    return read_file(base, value) if is_path(value) else value
+
+
+def read_file(base: Path, value: str) -> str:
+    """The text of a file relative to `base`, byte for byte.
+
+    Raises
+    ------
+    ScenarioError
+        When it is no readable text file.
+    """
+    from trysquare.scenario.paths import missing
+
     problem = missing(Reference("", value, "text"), base)
     if problem:
         raise ScenarioError(problem)

@@ -9,7 +9,7 @@ from trysquare.errors import RepoError
 from trysquare.matrix import Agent, Experiment, Protocol, RunPlan, Source, Task, VerdictPlan
 from trysquare.outputs import cell_dir, run_id, sniff_layout
 from trysquare.refusals import key, show
-from trysquare.runner.bricks import read_brick
+from trysquare.runner.bricks import read_file
 from trysquare.runner.sources import settle_repo
 from trysquare.scenario import Scenario, ScenarioError
 
@@ -25,7 +25,7 @@ MEGABYTE = 10**6
 def experiment(scenario: Scenario) -> Experiment:
     """What the scenario says of itself, the text of its hypothesis included."""
     hypothesis = scenario.hypothesis
-    text = None if hypothesis is None else (scenario.base / hypothesis).read_bytes().decode("utf-8")
+    text = None if hypothesis is None else read_file(scenario.base, hypothesis)
     return Experiment(scenario.name, scenario.title, str(scenario.path), text)
 
 
@@ -170,7 +170,7 @@ def script(scenario: Scenario) -> bytes:
     path = scenario.path or Path("scenario.toml")
     own = path.with_name(f"{path.stem}.rehearsal.toml")
     if own.is_file():
-        text, name = read_brick(own.parent, f"./{own.name}"), str(own)
+        text, name = read_file(own.parent, own.name), str(own)
     else:
         text, name = rehearsal.text_for(path)
     rehearsal.Script.parse(text, name)

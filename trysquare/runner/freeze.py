@@ -11,7 +11,8 @@ from trysquare.frozen import encode
 from trysquare.matrix import Blob, CellPlan, Extension, Tree
 from trysquare.refusals import key, show
 from trysquare.repo.agents import check_agent_models, settle, with_model
-from trysquare.runner.trees import files_under, read_bytes
+from trysquare.runner.bricks import read_brick, read_file
+from trysquare.runner.trees import above, files_under, read_bytes
 from trysquare.scenario import Cell, Scenario, ScenarioError
 
 if TYPE_CHECKING:
@@ -52,9 +53,11 @@ class Freezer:
 
     def text(self, value: str) -> str:
         """Keep an inline text, or the text of the file that a path names; returns the digest."""
-        from trysquare.runner.bricks import read_brick
-
         return self.keep(read_brick(self.scenario.base, value).encode())
+
+    def file(self, value: str) -> str:
+        """Keep the text of a file, by its path; returns the digest."""
+        return self.keep(read_file(self.scenario.base, value).encode())
 
     def blob(self, path: Path, where: str) -> Blob:
         """Keep a file; `where` is the place of the scenario that names it."""
@@ -180,8 +183,9 @@ class Freezer:
             raise ScenarioError(f"{self.scenario.path}: {where}: {show(path)}: {error}") from None
 
     def _unite(self, tree: dict[str, Blob], found: Tree, where: str, cell: Cell) -> None:
+        folders = {folder for path in tree for folder in above(path)}
         for path in found:
-            clash = next((other for other in tree if _collide(path, other)), None)
+            clash = next((other for other in [path, *above(path)] if other in tree), path if path in folders else None)
             if clash is not None:
                 raise ScenarioError(
                     f"{self.scenario.path}: {where}: the cell {show(cell.name)} gets {show(path)} twice"
@@ -204,7 +208,3 @@ def _extension(extension: Extension) -> Any:
 
 def _normal(path: str) -> str:
     return "/".join(part for part in path.split("/") if part not in ("", "."))
-
-
-def _collide(path: str, other: str) -> bool:
-    return path == other or path.startswith(f"{other}/") or other.startswith(f"{path}/")

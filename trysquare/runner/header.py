@@ -24,8 +24,8 @@ def header(plan: Plan) -> list[str]:
         *(f"OVERRIDE: {line}" for line in matrix.overrides),
         f"agent: {matrix.agent.kind}, {matrix.agent.provider} {matrix.agent.model}; {_agent()}",
         f"repository: {matrix.source.repo} at {matrix.source.etalon}, {_commit(plan)}",
-        f"load: {protocol.concurrency} at a time, {protocol.timeout:g} s each, "
-        f"{_count(protocol.attempts, 'attempt')}; at most {_duration(bound)}",
+        f"load: {protocol.concurrency} at a time, {protocol.timeout:g} s each, {_count(protocol.attempts, 'attempt')}"
+        + (f"; at most {_duration(bound)}" if plan.todo else ""),
         *([_spend(plan)] if plan.todo and not matrix.rehearsal else []),
         f"isolation: {matrix.isolation}; layout: {place}",
         *plan.blindness,

@@ -23,10 +23,12 @@ def drift_notes(plan: Plan) -> list[str]:
     return notes
 
 
-def available_note(carried: Carried | None) -> list[str]:
-    """What a launch says of a smaller matrix whose runs it does not carry."""
+def available_note(carried: Carried | None, extend: bool = False) -> list[str]:
+    """What a launch says of the runs that a smaller matrix holds: that it carries them, or could."""
     if carried is None:
         return []
+    if extend:
+        return [f"CARRIED: {len(carried.entries)} runs come from {carried.directory} and cost nothing"]
     count = f"{len(carried.entries)} of these runs are in {carried.directory} already"
     if carried.mismatch:
         return [f"AVAILABLE: {count}, but {'; '.join(carried.mismatch)}: they cannot be carried"]

@@ -13,6 +13,7 @@ from trysquare.outputs import Carried, identity, matrices
 from trysquare.refusals import closest, listed, show
 from trysquare.runner.bricks import preflight
 from trysquare.runner.plan import Plan
+from trysquare.runner.trees import above
 from trysquare.scenario import Scenario, ScenarioError
 
 CONTEXT_NAMES = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
@@ -60,9 +61,9 @@ def refuse_tracked(scenario: Scenario, cells: Mapping[str, CellPlan], source: So
     from trysquare import repo
 
     tracked = set(repo.etalon_files(Path(source.checkout), source.commit))
-    folders = {folder for path in tracked for folder in _above(path)}
+    folders = {folder for path in tracked for folder in above(path)}
     for path in given:
-        taken = next((above for above in [path, *_above(path)] if above in tracked), None)
+        taken = next((name for name in [path, *above(path)] if name in tracked), None)
         if taken is None and path in folders:
             taken = f"{path}/"
         if taken is not None:
@@ -70,11 +71,6 @@ def refuse_tracked(scenario: Scenario, cells: Mapping[str, CellPlan], source: So
                 f"{scenario.path}: [harness] files: {show(path)} would replace {show(taken)}, which {source.etalon} "
                 "tracks, and the measured code would change unseen; choose another destination."
             )
-
-
-def _above(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
 def refuse_foreign(plan: Plan) -> None:

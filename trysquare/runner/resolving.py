@@ -141,7 +141,7 @@ def resolve(
         replay=wish.replay,
         only=wish.only,
     )
-    return replace(plan, notes=(*notes.drift_notes(plan), *([] if extend else notes.available_note(offer))))
+    return replace(plan, notes=(*notes.drift_notes(plan), *notes.available_note(offer, extend)))
 
 
 def _matrix(scenario: Scenario, config: Config, root: Path, wish: Wish) -> tuple[Matrix, Mapping[str, bytes]]:
@@ -151,13 +151,7 @@ def _matrix(scenario: Scenario, config: Config, root: Path, wish: Wish) -> tuple
         refusing.refuse_unknown_cells("only", wish.only, scenario.cell_names)
         refusing.refuse_unknown_cells("overwrite", wish.replay, scenario.cell_names)
         refusing.refuse_unmeasurable(scenario)
-    script, harness = None, {}
-    if wish.rehearse:
-        with gathering.part():
-            script = building.script(scenario)
-    with gathering.part():
-        harness = building.harness(scenario, config)
-    freezer = Freezer(scenario, script, harness)
+    freezer = _freezer(scenario, config, wish, gathering)
     cells: dict[str, CellPlan] = {}
     for cell in scenario.cells:
         with gathering.part():
@@ -192,6 +186,16 @@ def _matrix(scenario: Scenario, config: Config, root: Path, wish: Wish) -> tuple
         isolation=config.isolation,
     )
     return matrix, freezer.bricks
+
+
+def _freezer(scenario: Scenario, config: Config, wish: Wish, gathering: Gathering) -> Freezer:
+    script, harness = None, {}
+    if wish.rehearse:
+        with gathering.part():
+            script = building.script(scenario)
+    with gathering.part():
+        harness = building.harness(scenario, config)
+    return Freezer(scenario, script, harness)
 
 
 def _todo(layout: Layout, matrix: Matrix, wish: Wish, offer: Carried | None) -> tuple[RunPlan, ...]:

@@ -15,6 +15,12 @@ LIMIT = 50 * 2**20
 """Bytes that one frozen file, or all files of one path of a brick, may have."""
 
 
+def above(path: str) -> list[str]:
+    """The directories of a relative POSIX path, the outermost first."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+
+
 def read_bytes(path: Path, where: str) -> tuple[bytes, bool]:
     """The bytes of a regular file, and whether it is executable.
 

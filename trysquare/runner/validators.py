@@ -42,7 +42,7 @@ def _plan(freezer: Freezer, validator: Validator, where: str, task: Task, judge_
         return ValidatorPlan(*common, name, command, tree, config.get("timeout", SCRIPT_TIMEOUT))
     if validator.mode == "judge":
         settings = {name: config[name] for name in ("provider", "model", "thinking")}
-        settings = {**settings, "pieces": list(config["pieces"]), "rubric": freezer.text(_as_path(config["rubric"]))}
+        settings = {**settings, "pieces": list(config["pieces"]), "rubric": freezer.file(config["rubric"])}
         settings["criteria"] = digest(settings)
         return ValidatorPlan(*common, digest(["judge", validator.name]), timeout=judge_timeout, settings=settings)
     if validator.mode == "form":
@@ -51,11 +51,6 @@ def _plan(freezer: Freezer, validator: Validator, where: str, task: Task, judge_
     if "name" in config:
         settings["prefix"] = f"{validator.name}."
     return ValidatorPlan(*common, digest([settings, *_task(freezer.scenario, task, freezer)]), settings=settings)
-
-
-def _as_path(value: str) -> str:
-    """A value that is always a path, in the form that `read_brick` takes for one."""
-    return value if "/" in value else f"./{value}"
 
 
 def _task(scenario: Scenario, task: Task, freezer: Freezer) -> list[Any]:

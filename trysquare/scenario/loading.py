@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from trysquare.errors import TrysquareError
 from trysquare.refusals import Refusals
 from trysquare.scenario.commands import ScenarioError
-from trysquare.scenario.model import Scenario, Validator
+from trysquare.scenario.model import Cell, Reference, Scenario, Validator
 
 if TYPE_CHECKING:
+    from trysquare.scenario.language import ScenarioFile
     from trysquare.scenario.validators import Validation
 
 DEPTHS = {"values": 3, "variants": 2, "presets": 2, "harness": 2}
@@ -87,23 +88,28 @@ def parse(raw: Mapping[str, Any], path: Path) -> Scenario:
             f"{path}: is a machine file, not a scenario; pass it as machine_file and name a scenario here."
         )
     file, broken = shape.read(ScenarioFile, raw, refusals, DEPTHS)
-    name = file.scenario.name or path.stem
     draft = Draft(file, broken, refusals)
     expanded = cells.expand(file, refusals) if draft.sound("axes", "values", "variants", "presets") else ()
-    checks.check(draft, expanded, name)
+    checks.check(draft, expanded, file.scenario.name or path.stem)
     references = tuple(paths.references(file))
     for reference in references:
         paths.check(reference, path.parent, refusals)
     refusals.settle()
+    return _scenario(file, expanded, references, path)
+
+
+def _scenario(file: "ScenarioFile", cells: tuple[Cell, ...], references: tuple[Reference, ...], path: Path) -> Scenario:
+    """What a file without problems describes."""
     assert file.task is not None and file.agent is not None and file.protocol is not None
     assert file.verdict is not None and file.validation is not None
+    name = file.scenario.name or path.stem
     return Scenario(
         name=name,
         title=file.scenario.title or name,
         task=file.task,
         agent=file.agent,
         protocol=file.protocol,
-        cells=expanded,
+        cells=cells,
         validators=tuple(_validator(validator) for validator in file.validation),
         verdict=file.verdict,
         bricks=file.harness,
