@@ -63,7 +63,7 @@ class Launch:
         """Resolve the scenarios in the main process; in a job's own process there is nothing to resolve."""
         if not workflow.is_main_process:
             return cls(workflow=workflow)
-        plans = runner.resolve_all(runner.Settings.of(config))
+        plans = runner.resolve_all(runner.Settings.of(config, workflow.config_settings.overwrite_config))
         slots = sum(plan.matrix.protocol.concurrency for plan in plans)
         workflow.global_resources.setdefault("agent_slots", slots)
         return cls(plans, workflow)

@@ -15,7 +15,6 @@ from trysquare.files import append_line, read_lines, write_bytes, write_json, wr
 from trysquare.frozen import encode
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import CellPlan, Extension, Matrix, RunPlan
-from trysquare.runner.sources import harness_dir
 
 EMPTY = 1
 """Exit status of a job whose run produced nothing."""
@@ -168,8 +167,9 @@ def _launch(bench: Bench, tree: repo.Prepared) -> agent.Outcome:
 def _extension(bench: Bench, extension: Extension) -> Path:
     """Where an extension is loaded from: its pinned repository, or its frozen files put beside the tree."""
     if extension.origin is not None:
-        workdir = Path(bench.matrix.workdir)
-        return harness_dir(workdir, extension.origin, str(extension.tag)) / extension.load
+        from trysquare.runner.sources import extension_path
+
+        return extension_path(Path(bench.matrix.workdir), extension)
     target = bench.work / "extensions" / extension.brick
     return repo.materialise(bench.layout.bricks, extension.tree, target) / extension.load
 

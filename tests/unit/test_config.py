@@ -67,7 +67,7 @@ def test_what_decides_a_measurement_is_refused_anywhere_in_it(tmp_path: Path, ke
         ("[repos]\na = 3\n", ("[repos] a", "found 3", "text")),
         ("[repos]\na = ''\n", ("[repos] a", "not empty")),
         ("[isolation]\nbackend = 'podman'\n", ("[isolation] backend", '"podman"', "not available yet", '"none"')),
-        ("[repos]\na = 'ftp://host/x'\n", ("[repos] a", "https, http, ssh, git and file")),
+        ("[repos]\na = 'ftp://host/x'\n", ("[repos] a", "https, http, ssh, git or file")),
         ("[repos]\na = 'https://me:secret@host/x'\n", ("[repos] a", "credentials", "credential helper")),
         ("[repos]\na = 'https://token@host/x'\n", ("[repos] a", "credentials")),
         ("[repos]\na = 'https://host/x y'\n", ("[repos] a", "spaces")),
@@ -83,8 +83,10 @@ def test_a_machine_file_that_cannot_be_used_is_refused_with_its_key(tmp_path: Pa
     assert all(part in found for part in parts), found
 
 
-def test_a_refusal_about_credentials_does_not_repeat_them(tmp_path: Path) -> None:
-    assert "secret" not in refusal(tmp_path, "[repos]\na = 'ssh://me:secret@host/x'\n")
+@pytest.mark.parametrize("start", ["ssh://me:", "https://", "ftp://me:", "me:", "git://:"])
+def test_a_refusal_about_credentials_does_not_repeat_them(tmp_path: Path, start: str) -> None:
+    found = refusal(tmp_path, f"[repos]\na = '{start}secret@host/x'\n")
+    assert "credentials" in found and "secret" not in found
 
 
 def test_every_problem_is_shown_at_once(tmp_path: Path) -> None:
@@ -130,6 +132,7 @@ def test_a_url_has_no_directory_before_it_is_pinned(tmp_path: Path) -> None:
         ("git://h/x", True),
         ("file:///x", True),
         ("git@host:path/x.git", True),
+        ("ssh://git@host:22/x", True),
         ("/a/b", False),
         ("../x", False),
         ("~/x", False),

@@ -147,19 +147,19 @@ def test_a_store_that_is_half_there_is_made_again(tmp_path, damage):
     assert [item.name for item in path.parent.iterdir() if not item.name.endswith(".lock")] == [commit]
 
 
-def _together(tmp_path, code, *args):
+def _together(code, *args):
     """Run one piece of Python in six processes that start at the same moment; their outputs."""
-    gate = tmp_path / "gate"
-    gate.mkdir()
-    start = f"import sys, pathlib, time\nwhile not pathlib.Path({str(gate / 'open')!r}).exists(): time.sleep(0.001)\n"
-    argv = [
-        sys.executable,
-        "-c",
-        f"{start}from trysquare import repo\nfrom pathlib import Path\n{code}",
-        *map(str, args),
-    ]
-    running = [subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(6)]
-    (gate / "open").touch()
+    code = f"import sys\nfrom pathlib import Path\nfrom trysquare import repo\nsys.stdin.read()\n{code}"
+    gate, opener = os.pipe()
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, args)],
+            stdin=gate, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for _ in range(6)
+    ]  # fmt: skip
+    os.close(gate)
+    os.close(opener)
     outputs = []
     for process in running:
         out, err = process.communicate()
@@ -176,19 +176,19 @@ def test_processes_that_need_one_store_at_once_end_up_with_one(world, commit, tm
 path = repo.store(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))
 print(sorted(item.name for item in (path / "objects/pack").iterdir()), repo.git(f"--git-dir={path}", "fsck"))
 """
-    outputs = _together(tmp_path, code, world.source, commit, tmp_path)
+    outputs = _together(code, world.source, commit, tmp_path)
     assert len(set(outputs)) == 1
     assert [item.name for item in (tmp_path / "stores").iterdir() if not item.name.endswith(".lock")] == [commit]
 
 
-def test_without_locks_the_rename_decides(world, commit, tmp_path, monkeypatch):
+def test_without_locks_the_rename_decides(world, commit, tmp_path):
     code = """
 import fcntl
 def none(*args): raise OSError("no locks here")
 fcntl.flock = none
 print(repo.store(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])))
 """
-    assert len(set(_together(tmp_path, code, world.source, commit, tmp_path))) == 1
+    assert len(set(_together(code, world.source, commit, tmp_path))) == 1
     assert [item.name for item in (tmp_path / "stores").iterdir() if not item.name.endswith(".lock")] == [commit]
 
 
@@ -232,7 +232,7 @@ def test_a_commit_is_pinned_even_when_no_branch_reaches_it(tmp_path):
 
 def test_processes_that_pin_at_once_end_up_with_one_clone(world, tmp_path):
     code = "print(repo.resolve_etalon(repo.pin(sys.argv[1], 'v1.0', Path(sys.argv[2])), 'v1.0'))"
-    assert len(set(_together(tmp_path, code, f"file://{world.source}", tmp_path / "sources/pinned"))) == 1
+    assert len(set(_together(code, f"file://{world.source}", tmp_path / "sources/pinned"))) == 1
     assert [item.name for item in (tmp_path / "sources").iterdir() if not item.name.endswith(".lock")] == ["pinned"]
 
 

@@ -21,7 +21,7 @@ COMMANDS = {
     "writes binaries": "head -c 3000 /dev/urandom > data.bin && printf '\\000\\001\\377' > counter.py",
     "adds ignored files": "printf '*.log\\n' > .gitignore && echo noise > run.log && mkdir logs && echo more > logs/a.log",
     "renames": "git mv counter.py total.py && chmod +x total.py && ln -s total.py counter.py",
-    "leaves caches": "python3 -m compileall -q . && echo 'def bump(n): return n + 1' > counter.py",
+    "leaves caches": "python3 -m compileall -q . && echo 'def bump(n): return n + 1' >counter.py",
     "removes the repository": "rm -rf .git && printf 'def bump(n): return n + 2\\n' > counter.py",
     "does nothing": "true",
 }

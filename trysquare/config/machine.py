@@ -14,6 +14,9 @@ NAME = "trysquare.toml"
 MEASURING = frozenset({"provider", "model", "thinking", "etalon", "repetitions", "draws", "seed"})
 """Keys that decide a measurement or a verdict, and so belong to the scenario alone."""
 
+CREDENTIALS = re.compile(r"https?://[^/]*@|(?:\w+://)?[^/@\s]*:[^/@]*@")
+"""An address with a password, or over http with a user, which is a token more often than a name."""
+
 
 @dataclass(frozen=True)
 class Config:
@@ -160,14 +163,14 @@ def _check_isolation(raw: dict[str, Any], refusals: Refusals) -> None:
 def _check_addresses(addresses: Mapping[str, str], section: str, path: Path, refusals: Refusals) -> None:
     for name, value in addresses.items():
         where = f"[{section}] {key(name)}"
-        if not is_remote(value):
+        if CREDENTIALS.match(value):
+            refusals.add(
+                where, "the address holds credentials, which would end in archives; use git's credential helper."
+            )
+        elif not is_remote(value):
             _check_path(where, value, path, refusals)
         elif any(ord(letter) <= 32 for letter in value):
             refusals.add(where, "the URL holds spaces or control characters; write it without.")
-        elif re.match(r"https?://[^/]*@", value) or re.match(r"\w+://[^/@]*:[^/@]*@", value):
-            refusals.add(
-                where, "the URL holds credentials, which would end in archives; use a credential helper of git."
-            )
 
 
 def _check_path(where: str, value: str, path: Path, refusals: Refusals) -> None:
@@ -175,7 +178,8 @@ def _check_path(where: str, value: str, path: Path, refusals: Refusals) -> None:
         refusals.add(where, "the path holds a NUL character; remove it.")
         return
     if "://" in value:
-        refusals.add(where, f"found {show(value)}; the URLs known are https, http, ssh, git and file.")
+        scheme = value.partition("://")[0]
+        refusals.add(where, f"found a URL of the kind {show(scheme)}; write one of https, http, ssh, git or file.")
         return
     try:
         expand(value, path.parent)
