@@ -2,11 +2,12 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 from trysquare.errors import RepoError
 from trysquare.files import digest
-from trysquare.repo.command import NETWORK_TIMEOUT, attempt, redacted, remote, said
+from trysquare.repo.command import NETWORK_TIMEOUT, attempt, local, redacted, remote, said
 from trysquare.repo.etalon import is_commit, resolve_etalon
 from trysquare.repo.hold import Hold
 from trysquare.repo.once import build_once
@@ -22,7 +23,7 @@ def clone_argv(source: Path | str, etalon: str, target: Path, keep_tags: bool = 
 
     A tag is cloned alone. A commit, which no flag of clone takes, is reached by fetching everything.
     """
-    argv = ["git", "clone", "--quiet", "--no-checkout", "--template="]
+    argv = ["git", "clone", "--quiet", "--no-checkout", "--template=", "--origin=origin"]
     if _is_near(source):
         argv.append(f"--upload-pack={_UPLOAD_PACK}")
     if not is_commit(etalon):
@@ -44,7 +45,7 @@ def clone(source: Path | str, etalon: str, target: Path, keep_tags: bool = False
     if isinstance(source, Path):
         source = source.absolute()
         resolve_etalon(source, etalon)
-    ran = attempt(*clone_argv(source, etalon, target, keep_tags)[1:], env=remote(), timeout=NETWORK_TIMEOUT)
+    ran = _reach(source, *clone_argv(source, etalon, target, keep_tags)[1:])
     if ran.returncode:
         shutil.rmtree(target, ignore_errors=True)
         raise RepoError(_why(str(source), etalon, ran.stderr))
@@ -58,10 +59,9 @@ def clone(source: Path | str, etalon: str, target: Path, keep_tags: bool = False
 def _check_out(target: Path, source: Path | str, etalon: str) -> None:
     hold = Hold(target / ".git", target)
     if is_commit(etalon):
-        if hold.listen("cat-file", "-e", f"{etalon}^{{commit}}").returncode:
-            ran = attempt("fetch", "--quiet", "origin", etalon, cwd=target, env=remote(), timeout=NETWORK_TIMEOUT)
-            if ran.returncode:
-                raise RepoError(f"{redacted(str(source))} does not hold commit {etalon}: push it there, or name a tag.")
+        missing = hold.listen("cat-file", "-e", f"{etalon}^{{commit}}").returncode
+        if missing and _reach(source, f"--git-dir={hold.git_dir}", "fetch", "--quiet", "origin", etalon).returncode:
+            raise RepoError(f"{redacted(str(source))} does not hold commit {etalon}: push it there, or name a tag.")
         hold.run("update-ref", "--no-deref", "HEAD", etalon)
     elif hold.listen("symbolic-ref", "--quiet", "HEAD").returncode == 0:
         raise RepoError(
@@ -110,11 +110,16 @@ def _is_near(source: Path | str) -> bool:
     return isinstance(source, Path) or source.startswith(("/", "file:"))
 
 
+def _reach(source: Path | str, *args: str) -> "subprocess.CompletedProcess[bytes]":
+    env = {**local(), "GIT_ALLOW_PROTOCOL": "file"} if _is_near(source) else remote()
+    return attempt(*args, env=env, timeout=NETWORK_TIMEOUT)
+
+
 def _why(source: str, etalon: str, stderr: bytes) -> str:
     """Why a clone failed: the etalon is not there, or the repository is not."""
     import difflib
 
-    listed = attempt("ls-remote", "--tags", "--refs", "--", source, env=remote(), timeout=NETWORK_TIMEOUT)
+    listed = _reach(source, "ls-remote", "--tags", "--refs", "--", source)
     if listed.returncode:
         return f"{redacted(source)} cannot be cloned: {said(stderr)}"
     tags = [line.partition("refs/tags/")[2] for line in listed.stdout.decode("utf-8", "replace").splitlines()]

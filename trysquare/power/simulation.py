@@ -1,7 +1,4 @@
-"""How many repetitions establish a gap, by simulating matrices and judging each by the rule of `trysquare.verdict`.
-
-Pure and seeded: the same population, gap and seed give the same plan.
-"""
+"""The chance to establish a gap, by simulating matrices and judging each by the rule of `trysquare.verdict`."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -130,9 +127,10 @@ def power(
     VerdictError
         When the gap would move a rate beyond 0 or 1.
     """
-    if not population.residuals and not 0 <= round(population.center + gap, 12) <= 1:
+    if not reaches(population, gap):
         raise VerdictError(
-            f"A gap of {gap:+.3g} from a rate of {population.center:.3g} ends beyond 0 or 1: state a smaller one."
+            f"A gap of {100 * gap:+.3g} pts from a rate of {100 * population.center:.3g} % ends beyond 0 or 100 %: "
+            f"state one between {-100 * population.center:.3g} and {100 - 100 * population.center:+.3g} pts."
         )
     if not enough(repetitions, repetitions):
         return 0.0
@@ -141,6 +139,11 @@ def power(
     rows, counts = simulate(population, gap, (simulations, repetitions), rng, seed)
     found = sum(count for drawn, count in zip(rows, counts, strict=True) if excludes_zero(*bounds(drawn)))
     return float(found / simulations)
+
+
+def reaches(population: Population, gap: float) -> bool:
+    """Whether another cell can be this far from the reference: a rate stays between 0 and 1."""
+    return bool(population.residuals) or 0 <= round(population.center + gap, 12) <= 1
 
 
 def _numbers(
