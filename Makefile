@@ -29,6 +29,7 @@ docs: $(BIN)/.dev
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs site
 
 bench: $(BIN)/.dev $(AGENT)/.ready demo
+	@$(BIN)/python benchmarks/verdict.py
 	@$(BIN)/python benchmarks/run.py
 
 clean:

@@ -8,9 +8,13 @@ configfile: f"{workflow.basedir}/config/config.yaml"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/measure.smk"
+include: "workflow/rules/carry.smk"
 include: "workflow/rules/score.smk"
+include: "workflow/rules/judge.smk"
 include: "workflow/rules/collect.smk"
 include: "workflow/rules/render.smk"
+include: "workflow/rules/discard.smk"
+include: "workflow/rules/smoke.smk"
 
 
 rule run:

@@ -18,7 +18,6 @@ from pathlib import Path
 from statistics import median
 
 from trysquare import agent, rehearsal
-from trysquare.layout import Layout
 
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "examples" / "demo"
@@ -50,12 +49,11 @@ def bare(repetitions: int, place: Path) -> float:
             offered = provider.models("rehearsal-1")
             agent.home(work / "home", cell.split(" / ")[1], offered)
             thinking = cell.split(" / ")[1]
-            arguments = agent.argv(
-                (DEMO / "prompt.md").read_text(), "rehearsal", "rehearsal-1", thinking, work / "session"
-            )
+            prompt = (DEMO / "prompt.md").read_text(encoding="utf-8")
+            arguments = agent.argv(prompt, "rehearsal", "rehearsal-1", thinking, work / "session")
             environment = agent.environment(work / "home", offered)
             subprocess.run(
-                arguments,
+                [*agent.command(), *arguments[1:]],
                 cwd=work / "tree",
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -70,16 +68,17 @@ def bare(repetitions: int, place: Path) -> float:
     return time.perf_counter() - began
 
 
-def engine(place: Path, *arguments: str) -> float:
-    """One invocation of the engine, in seconds."""
+def engine(place: Path, repetitions: int) -> float:
+    """One invocation of the engine, in seconds; the matrices share nothing that a launch would look at."""
     command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "2", "run", "--config"]
     settings = [
         f'scenario="{place}/scenario.toml"',
         f'machine_file="{place}/trysquare.toml"',
-        f'output="{place}/results"',
+        f'output="{place}/results-{repetitions}"',
+        f"repetitions={repetitions}",
     ]
     began = time.perf_counter()
-    done = subprocess.run([*command, *settings, *arguments], cwd=place, capture_output=True, text=True)
+    done = subprocess.run([*command, *settings], cwd=place, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stdout + done.stderr)
     return time.perf_counter() - began
@@ -87,9 +86,9 @@ def engine(place: Path, *arguments: str) -> float:
 
 def validator_seconds(place: Path, repetitions: int) -> float:
     """What the validators themselves took, two at once."""
-    [matrix] = (place / "results" / "rehearsals").glob(f"*_n{repetitions}")
-    verdicts = Layout(matrix).root.glob("runs/*/*/validation/*.json")
-    return sum(json.loads(path.read_text())["validator_duration"] for path in verdicts) / WORKERS
+    verdicts = list((place / f"results-{repetitions}" / "rehearsals").glob("*/runs/*/*/validation/*.json"))
+    assert len(verdicts) == CELLS * repetitions
+    return sum(json.loads(path.read_text())["validator_seconds"] for path in verdicts) / WORKERS
 
 
 def round_(place: Path) -> Round:
@@ -99,12 +98,12 @@ def round_(place: Path) -> Round:
         f'[repos]\ntally = "{DEMO / "repository"}"\n[defaults]\nworkdir = "{place}/work"\n', encoding="utf-8"
     )
     five, ten = bare(5, place), bare(10, place)
-    whole = (engine(place, "repetitions=5"), engine(place, "repetitions=10"))
+    whole = (engine(place, 5), engine(place, 10))
     validators = (validator_seconds(place, 5), validator_seconds(place, 10))
-    idle = engine(place, "repetitions=10")
+    idle = engine(place, 10)
     validator = place / "validator.py"
     validator.write_text(validator.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
-    rescore = engine(place, "repetitions=10")
+    rescore = engine(place, 10)
     return Round((five, ten), whole, validators, rescore, idle)
 
 

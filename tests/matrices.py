@@ -2,7 +2,9 @@
 
 import random
 from dataclasses import replace
+from pathlib import Path
 
+from trysquare.files import write_json
 from trysquare.matrix import (
     Agent,
     CellPlan,
@@ -71,6 +73,13 @@ def matrix(cells=CELLS, repetitions=10, draws=400, rehearsed=False) -> Matrix:
 def rows(plan: Matrix) -> list[Run]:
     """Runs in which a rule keeps the scope and costs input, and thinking costs output and time."""
     return [_run(planned, plan.rehearsal is not None) for planned in plan.runs.values()]
+
+
+def written(directory: Path, plan: Matrix, runs: list[Run]) -> Path:
+    """A matrix directory with the plan and the measures, and nothing else."""
+    plan.save(directory / "plan.json")
+    write_json(directory / "measures.json", [run.row() for run in runs])
+    return directory
 
 
 def _run(planned: RunPlan, rehearsed: bool) -> Run:

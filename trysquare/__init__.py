@@ -19,8 +19,12 @@ def load(directory: str | Path) -> "pandas.DataFrame":
     """
     from trysquare.layout import Layout
     from trysquare.matrix import Matrix
+    from trysquare.readers import is_original, open_archive
     from trysquare.rendering import measures
     from trysquare.table import frame
 
+    if is_original(directory):
+        archive = open_archive(directory)
+        return frame(archive.rows, tuple(archive.cells))
     layout = Layout(Path(directory))
     return frame(measures(layout), tuple(Matrix.load(layout.plan).cells))

@@ -3,7 +3,7 @@
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from trysquare.errors import ArchiveError
-from trysquare.files import digest, read_json, write_json
+from trysquare.files import digest, read_json, read_lines, write_json
 from trysquare.layout import Layout, RunLayout
 
 COLLECTED_LIMIT = 50 * 2**20
@@ -36,13 +36,60 @@ def record_digest(run: RunLayout) -> str:
 
 
 def pointer_differs(run: RunLayout) -> bool:
-    """Whether measured.json promises another run.json than the one that is there."""
+    """Whether measured.json promises another run.json than the one that is there, if any."""
     try:
-        return bool(read_json(run.pointer)["run"] != record_digest(run))
+        promised = read_json(run.pointer)["run"]
     except FileNotFoundError:
         return False
-    except (KeyError, TypeError):
+    except (ArchiveError, KeyError, TypeError):
         return True
+    return not run.record.exists() or bool(promised != record_digest(run))
+
+
+def evidence(run: RunLayout) -> dict[str, str]:
+    """The digest of every file of a staged run but its record, by its name in the run's directory."""
+    files = [run.configuration, run.prompt, run.response, run.patch]
+    for folder in (run.session, run.collected):
+        files += sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(run.root).as_posix(): digest(path.read_bytes()) for path in files}
+
+
+def damage(run: RunLayout) -> list[str]:
+    """What of a recorded run is not what was committed, one clause each; empty for a sound one."""
+    if pointer_differs(run):
+        return ["run.json is not the record its measured.json was written for"]
+    try:
+        record = read_json(run.record)
+        promised = dict(record.get("evidence") or {})
+    except FileNotFoundError:
+        return ["run.json is missing"]
+    except (ArchiveError, AttributeError, TypeError, ValueError):
+        return ["run.json is not readable"]
+    problems = []
+    for name, expected in promised.items():
+        try:
+            if digest((run.root / name).read_bytes()) != expected:
+                problems.append(f"{name} was changed")
+        except OSError as error:
+            problems.append(f"{name} cannot be read ({error.strerror})")
+    if not promised:
+        files = (run.configuration, run.prompt, run.response, run.patch)
+        problems += [f"{file.name} is missing" for file in files if not file.exists()]
+        problems += [] if any(run.session.glob("*.jsonl")) else ["it has no session"]
+    return problems
+
+
+def refuse_damaged(run: RunLayout) -> None:
+    """Refuse to read from a run that is not what was committed.
+
+    Raises
+    ------
+    ArchiveError
+        Naming the run and everything that is wrong with it.
+    """
+    problems = damage(run)
+    if problems:
+        raise ArchiveError(f"run {run.id} is damaged: {'; '.join(problems)}: restore it from a copy.")
 
 
 def emit_pointer(run: RunLayout) -> None:
@@ -61,6 +108,37 @@ def emit_pointer(run: RunLayout) -> None:
     write_json(run.pointer, {"run": record_digest(run)})
 
 
+def refuse_occupied(run: RunLayout) -> None:
+    """Refuse a place where no run can be put, before one is paid for.
+
+    Raises
+    ------
+    ArchiveError
+        When the directory of a run that is not recorded holds anything.
+    """
+    if not run.record.exists() and run.root.is_dir() and any(run.root.iterdir()):
+        raise ArchiveError(
+            f"{run.root} holds files but no run.json: restore run.json from a copy, or delete the directory to have "
+            "exactly this run measured again."
+        )
+
+
+def recover(layout: Layout, run: RunLayout, fits: Callable[[RunLayout], bool]) -> bool:
+    """Commit a run that was staged whole by a job that was killed before its rename; half ones are removed.
+
+    The pointer is staged last, so a stage that has one is whole. One that does not fit the plan of today is left alone.
+    To be called under the lock of the run.
+    """
+    for stage in sorted(layout.incoming.glob(f"{run.id}-*")):
+        staged = RunLayout(stage)
+        whole = staged.pointer.exists() and not damage(staged)
+        if not whole:
+            shutil.rmtree(stage, ignore_errors=True)
+        elif not run.record.exists() and fits(staged):
+            commit(stage, run)
+    return run.record.exists()
+
+
 def commit(stage: Path, run: RunLayout) -> None:
     """Move a staged run, its pointer included, into place by one rename.
 
@@ -69,8 +147,8 @@ def commit(stage: Path, run: RunLayout) -> None:
     ArchiveError
         When the place is taken by files that are not a run.
     """
-    emit_pointer(RunLayout(stage))
     _flush(stage)
+    emit_pointer(RunLayout(stage))
     run.root.parent.mkdir(parents=True, exist_ok=True)
     try:
         stage.replace(run.root)
@@ -100,12 +178,14 @@ class Collected:
 
 
 def collect_files(tree: Path, patterns: Sequence[str], target: Path) -> Collected:
-    """Copy the regular files of a tree that match one of the patterns, up to COLLECTED_LIMIT bytes in all."""
+    """Copy the regular files of a tree that match one of the patterns, up to COLLECTED_LIMIT bytes in all.
+
+    Those that a pattern names in full come first.
+    """
     kept, dropped, size = [], [], 0
-    for path in _regular_files(tree) if patterns else ():
-        name = path.relative_to(tree).as_posix()
-        if not any(fnmatchcase(name, pattern) for pattern in patterns):
-            continue
+    found = [(path.relative_to(tree).as_posix(), path) for path in (_regular_files(tree) if patterns else ())]
+    wanted = [(name, path) for name, path in found if any(name == p or fnmatchcase(name, p) for p in patterns)]
+    for name, path in sorted(wanted, key=lambda each: each[0] not in patterns):
         if size + path.stat().st_size > COLLECTED_LIMIT:
             dropped.append(name)
             continue
@@ -126,11 +206,21 @@ def _regular_files(tree: Path) -> Iterator[Path]:
 
 
 def spent(layout: Layout, runs: Mapping[str, Any]) -> float:
-    """What the recorded runs of a matrix cost, in the provider's currency; unpriced runs count nothing."""
+    """What the recorded runs of a matrix and their judges cost, in the provider's currency; unpriced ones nothing."""
     total = 0.0
     for planned in runs.values():
         try:
             total += read_json(layout.run(planned.directory).record)["usage"].get("cost") or 0.0
         except FileNotFoundError:
             continue
+        total += sum(usage.get("cost") or 0.0 for usage in _judged(layout.run(planned.directory)))
     return total
+
+
+def _judged(run: RunLayout) -> Iterator[Mapping[str, Any]]:
+    """What every launch of a judge used for a run."""
+    for verdict in run.validation.glob("*/judgements/*/verdict.json"):
+        yield read_json(verdict)["usage"]
+    for lines in run.validation.glob("*/attempts.jsonl"):
+        for line in read_lines(lines):
+            yield line["usage"]

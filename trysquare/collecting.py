@@ -1,19 +1,19 @@
 """What the archive of a matrix says: every run's state and measures, derived from disk alone."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trysquare import archive
+from trysquare import archive, history
 from trysquare.errors import ArchiveError
 from trysquare.files import dumps, read_json, read_lines, write_json, write_text
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, ValidatorPlan
 from trysquare.measure import Run, merge
-from trysquare.outputs import incomplete_note
-from trysquare.table.tidy import frame
+from trysquare.outputs import cell_dir, incomplete_note
+from trysquare.pointers import plain
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,23 @@ def derive(layout: Layout, matrix: Matrix) -> State:
     return State(matrix, tuple(runs), states, details)
 
 
+def lost(before: Iterable[Mapping[str, Any]], runs: Iterable[Run]) -> list[str]:
+    """One sentence for every metric that had a value in an earlier measures.json and has none now."""
+    now = {run.id: run for run in runs}
+    return [
+        f"lost: {name} of run {row['id']} ({row['cell']}, repetition {row['repetition']}) had the value "
+        f"{dumps(value).strip()} and has none now: {_why_lost(now[row['id']], name)}"
+        for row in before
+        if row["id"] in now
+        for name, value in row["metrics"].items()
+        if name not in now[row["id"]].metrics
+    ]
+
+
+def _why_lost(run: Run, metric: str) -> str:
+    return run.unjudged.get(metric) or run.detail or "it is no longer returned"
+
+
 def _undeclared(layout: Layout, matrix: Matrix) -> list[Run]:
     """Recorded runs of cells the scenario no longer declares: they stay in every table and hold nothing incomplete."""
     root = layout.root / "runs"
@@ -63,16 +80,27 @@ def _undeclared(layout: Layout, matrix: Matrix) -> list[Run]:
         directory = record.parent.relative_to(root).as_posix()
         if directory not in planned:
             run = _recorded(layout, matrix, RunLayout(record.parent))
-            if run is not None and run.cell not in matrix.cells:
+            if run is not None and run.cell not in {*matrix.cells, *map(cell_dir, matrix.cells)}:
                 found.append(run)
     return sorted(found, key=lambda run: (run.cell, run.repetition))
 
 
 def _recorded(layout: Layout, matrix: Matrix, run: RunLayout) -> Run | None:
     try:
-        record = read_json(run.record)
+        return _read(matrix, run)
     except FileNotFoundError:
+        problem = "run.json is missing" if run.pointer.exists() else ""
+    except (ArchiveError, KeyError, TypeError) as error:
+        problem = f"run.json is not the record of a run ({error})"
+    planned = matrix.runs.get(run.id)
+    if not problem:
         return None
+    cell, repetition = (planned.cell, planned.repetition) if planned else (run.root.parent.name, 0)
+    return Run(run.id, cell, repetition, state="validator_failed", detail=problem, attempts=0)
+
+
+def _read(matrix: Matrix, run: RunLayout) -> Run:
+    record = read_json(run.record)
     metrics, reasons, unjudged, state, detail = _scored(matrix, run)
     if archive.pointer_differs(run):
         state, detail = "validator_failed", "run.json is not the record its measured.json was written for"
@@ -144,13 +172,13 @@ def collect(layout: Layout) -> State:
     return state
 
 
-def withhold(layout: Layout, state: State) -> None:
-    """Replace the synthesis of an incomplete matrix by one line, so that an older one is not read as its result."""
+def withhold(layout: Layout, state: State, why: str = "") -> None:
+    """Replace the synthesis of a matrix by the line that says why there is none: that it is incomplete, or `why`."""
     for pointer in layout.ledger.glob("*"):
         pointer.unlink()
     for page in (*layout.root.glob("synthesis_ref-*"), layout.synthesis.with_suffix(".html")):
         page.unlink(missing_ok=True)
-    write_text(layout.synthesis, status_line(layout.root, state) + "\n")
+    write_text(layout.synthesis, (why or status_line(layout.root, state)) + "\n")
 
 
 def status_line(directory: str | Path, state: State) -> str:
@@ -163,7 +191,9 @@ def status_line(directory: str | Path, state: State) -> str:
 
 def _state_json(layout: Layout, state: State) -> dict[str, Any]:
     matrix = state.matrix
-    launches = [line for line in read_lines(layout.launches) if line.get("kind") == "launch"]
+    lines = read_lines(layout.launches)
+    launches, measured = history.of_kind(lines, "launch"), {run.id: run.launch for run in state.runs}
+    carried = history.carried(lines, measured)
     return {
         "scenario": matrix.experiment.name,
         "etalon": matrix.source.etalon,
@@ -177,8 +207,11 @@ def _state_json(layout: Layout, state: State) -> dict[str, Any]:
         "overrides": list(matrix.overrides),
         "complete": state.complete,
         "cells": {name: cell.fingerprint for name, cell in matrix.cells.items()},
-        "runs": {run.id: _run_json(run, state) for run in matrix.runs.values()},
-        "carried": [],
+        "runs": {
+            run.id: _run_json(run, state) | ({"carried": True} if run.id in carried else {})
+            for run in matrix.runs.values()
+        },
+        "carried": history.carries(lines, measured),
         "harness": launches[-1]["harness"] if launches else None,
     }
 
@@ -194,10 +227,9 @@ def _run_json(planned: Any, state: State) -> dict[str, Any]:
 
 def _write_parquet(layout: Layout, state: State) -> None:
     """The frame of `trysquare.load` as a file; a metric that is no single type is text there, as JSON."""
-    table = frame(state.runs, tuple(state.matrix.cells))
-    for name in table.columns:
-        if table[name].dtype == object:
-            table[name] = [None if value is None else dumps(value).strip() for value in table[name]]
+    from trysquare.table.tidy import flat, frame
+
+    table = flat(frame(state.runs, tuple(state.matrix.cells)))
     neighbour = layout.parquet.with_name(f".{layout.parquet.name}.new")
     table.to_parquet(neighbour, index=False)
     neighbour.replace(layout.parquet)
@@ -205,7 +237,8 @@ def _write_parquet(layout: Layout, state: State) -> None:
 
 def emit_pointer(pointer: Path) -> None:
     """Write an engine's pointer to derived files, and remove the older ones of its kind."""
-    kind = pointer.name.partition(".")[0]
+    kind = pointer.name.rpartition(".")[0]
     for older in pointer.parent.glob(f"{kind}.*"):
         older.unlink()
-    write_json(pointer, {})
+    for name in {plain(pointer.name), pointer.name}:
+        write_json(pointer.with_name(name), {})

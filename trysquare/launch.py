@@ -1,29 +1,21 @@
 """What the Snakefile asks: in the main process the resolved scenarios, in any other the frozen plan of its matrix."""
 
-import fcntl
-import os
-import socket
-import subprocess
+import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
 from functools import wraps
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from trysquare import agent, interrupt, runner
-from trysquare.collecting import State, collect, derive, status_line, withhold
+from trysquare import agent, capacity, carrying, discarding, interrupt, launching, remote, replaying, runner
+from trysquare.collecting import State, collect, derive, lost, status_line, withhold
 from trysquare.errors import TrysquareError
-from trysquare.files import append_line, digest, write_bytes
+from trysquare.files import append_line, write_bytes
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
-
-FREE_MODES = ("script", "custom-metrics")
-"""Validator modes whose verdicts cost nothing, so that the target score may ask for them."""
-
-LOCAL_SURPLUS = 5
-"""Jobs that use no core the engine runs at once on one machine, beyond its cores."""
+from trysquare.outputs import measures_in
+from trysquare.pointers import FREE_MODES, Pointers
 
 TOP_PRIORITY = 10**6
 """The priority of the first run; scoring has the same, so that it goes before further measures."""
@@ -49,13 +41,21 @@ class Launch:
     lets a measure job spend.
     """
 
-    def __init__(self, plans: Sequence[runner.Plan] = (), workflow: Any = None) -> None:
+    def __init__(
+        self, plans: Sequence[runner.Plan] = (), workflow: Any = None, archived: Mapping[str, Matrix] | None = None
+    ) -> None:
         self._plans = {str(plan.directory): plan for plan in plans}
-        self._matrices = {directory: plan.matrix for directory, plan in self._plans.items()}
+        self._archived = dict(archived or {})
+        self._matrices = {**{directory: plan.matrix for directory, plan in self._plans.items()}, **self._archived}
         self._workflow = workflow
+        self._settings: runner.Settings | None = None
+        self._mark = secrets.token_hex(4)
+        self._pointers: dict[str, Pointers] = {}
         self._order: dict[str, dict[str, int]] = {}
+        self._limits: dict[str, int] = {}
         self._asked: set[str] = set()
         self._locks: list[int] = []
+        self._before: dict[str, list[dict[str, Any]]] = {}
 
     @classmethod
     @_refusing
@@ -63,10 +63,16 @@ class Launch:
         """Resolve the scenarios in the main process; in a job's own process there is nothing to resolve."""
         if not workflow.is_main_process:
             return cls(workflow=workflow)
-        plans = runner.resolve_all(runner.Settings.of(config, workflow.config_settings.overwrite_config))
-        slots = sum(plan.matrix.protocol.concurrency for plan in plans)
-        workflow.global_resources.setdefault("agent_slots", slots)
-        return cls(plans, workflow)
+        settings = runner.Settings.of(config, workflow.config_settings.overwrite_config)
+        archived = replaying.archived(settings.scenario)
+        scenarios = tuple(name for name in settings.scenario if name not in archived)
+        plans = runner.resolve_all(replace(settings, scenario=scenarios))
+        limits = capacity.limits(plan.matrix for plan in plans)
+        for name, limit in limits.items():
+            workflow.global_resources.setdefault(name, limit)
+        launch = cls(plans, workflow, {str(path): matrix for path, matrix in archived.values()})
+        launch._settings, launch._limits = settings, limits
+        return launch
 
     @property
     def shell_prefix(self) -> str:
@@ -74,9 +80,28 @@ class Launch:
         return f'export PATH="{Path(sys.executable).parent}:$PATH"; '
 
     @property
+    def needs(self) -> dict[str, Any]:
+        """The resources of a measure job: a slot in all, and one of its provider."""
+        return capacity.needs(self._limits, self.matrix)
+
+    def minutes(self, wildcards: Any) -> int:
+        """How long a run, or a validator, may take at the longest."""
+        return capacity.minutes(self.matrix(wildcards.matrix), getattr(wildcards, "validator", None))
+
+    @property
     def matrices(self) -> list[str]:
         """The matrix directories of this launch."""
-        return list(self._plans)
+        return [*self._plans, *self._archived]
+
+    @property
+    def cells(self) -> list[str]:
+        """The cells whose runs are to be set aside."""
+        return [] if self._settings is None else list(self._settings.cell or self._settings.overwrite)
+
+    @property
+    def reference(self) -> str:
+        """The reference the pages are asked for, empty for the declared one."""
+        return "" if self._settings is None else self._settings.reference or ""
 
     def matrix(self, directory: str) -> Matrix:
         """The plan of one matrix: resolved in memory here, or frozen in its directory."""
@@ -98,30 +123,75 @@ class Launch:
         settings = self._workflow.execution_settings
         if settings is not None and settings.no_hooks:
             raise TrysquareError("leave --no-hooks out: a launch freezes its plan in a hook.")
+        for directory in self._archived:
+            raise TrysquareError(
+                f"{directory} is a matrix: `run` needs its scenario; score, collect and render do not."
+            )
+        if self.cells and not self._workflow.dryrun:
+            raise TrysquareError(discarding.TWO_STEPS)
         for plan in self._plans.values():
             runner.refuse_foreign(plan)
+            discarding.refuse_interrupted(plan.output, plan.matrix)
             runner.refuse_measured(plan)
             runner.refuse_inherited_context(plan)
             print("\n".join(runner.header(plan)), file=sys.stderr, flush=True)
         agent.command()
 
     def _everything(self, directory: str) -> list[str]:
-        matrix = self.matrix(directory)
-        runs = [f"{directory}/runs/{run.directory}/measured.json" for run in matrix.runs.values()]
-        return [*runs, *self._scores(directory), f"{directory}/ledger/render.{self._render_digest(matrix)}"]
+        asked, only = self._asks(directory), self._only(directory)
+        runs = [run for run in asked.matrix.runs.values() if not only or run.cell in only]
+        names = [asked.measured(run) for run in runs] + [name for run in runs for name in asked.scores[run.id]]
+        if only and any(asked.due(run) for run in asked.matrix.runs.values() if run.cell not in only):
+            return names
+        return [*names, asked.render, *([asked.reference(self.reference)] if self.reference else [])]
+
+    def _only(self, directory: str) -> tuple[str, ...]:
+        return self._plans[directory].only if directory in self._plans else ()
+
+    def _asks(self, directory: str) -> Pointers:
+        if directory not in self._pointers:
+            plan = self._plans.get(directory)
+            carried = plan.carried.trees if plan is not None and plan.carried is not None else {}
+            self._pointers[directory] = Pointers(directory, self.matrix(directory), self._mark, carried)
+        return self._pointers[directory]
 
     @_refusing
     def score(self, _: Any) -> list[str]:
         """The free scores of recorded runs."""
         self._asked.add("score")
         return [
-            f"{directory}/runs/{run.directory}/validation/.{validator.name}.{validator.digest}"
+            name
             for directory, matrix in self._frozen().items()
             for run in matrix.runs.values()
             if Layout(Path(directory)).run(run.directory).pointer.exists()
-            for validator in matrix.validators.values()
+            and (not self._only(directory) or run.cell in self._only(directory))
+            for validator, name in zip(self._asks(directory).scored, self._asks(directory).scores[run.id], strict=True)
             if validator.mode in FREE_MODES
         ]
+
+    @_refusing
+    def discard(self, _: Any) -> list[str]:
+        """Nothing, provided that the runs of the named cells can be set aside."""
+        self._asked.add("discard")
+        if not self.cells:
+            raise TrysquareError(discarding.NO_CELL)
+        for directory, matrix in self._frozen().items():
+            discarding.refuse_unfinished(Layout(Path(directory)), matrix, self.cells)
+        return []
+
+    @_refusing
+    def form(self, _: Any) -> list[str]:
+        """Nothing: the forms ask for what is recorded and not answered."""
+        self._asked.add("form")
+        self._frozen()
+        return []
+
+    @_refusing
+    def ingest(self, _: Any) -> list[str]:
+        """Nothing: what people have answered is taken as it is."""
+        self._asked.add("ingest")
+        self._frozen()
+        return []
 
     @_refusing
     def collect(self, _: Any) -> list[str]:
@@ -147,49 +217,56 @@ class Launch:
         return []
 
     @_refusing
+    def smoke(self, _: Any) -> list[str]:
+        """Nothing, or all that `run` asks for where both are targets, so that the pass comes after it."""
+        self._asked.add("smoke")
+        if "run" in self._workflow.dag_settings.targets:
+            return list(self.run(_))
+        self._frozen()
+        return []
+
+    @_refusing
     def status(self, _: Any) -> list[str]:
         """Nothing: the state of each matrix is printed while the engine plans, and nothing is written."""
         if "status" not in self._asked:
             self._asked.add("status")
-            for directory, matrix in self._plans.items():
-                print(status_line(directory, derive(Layout(Path(directory)), matrix.matrix)), flush=True)
+            for directory in self.matrices:
+                print(status_line(directory, derive(Layout(Path(directory)), self.matrix(directory))), flush=True)
         return []
 
     def _frozen(self) -> dict[str, Matrix]:
         """The matrices of this launch, provided that each was launched before."""
-        for directory in self._plans:
-            if not Layout(Path(directory)).plan.exists():
+        if self._settings is not None and self._settings.rejudge:
+            raise TrysquareError("rejudge buys verdicts, which only the target `run` may: ask for that one.")
+        for directory, plan in self._plans.items():
+            if not plan.output.plan.exists():
                 raise TrysquareError(f"{directory}: nothing is measured yet; the target `run` measures it.")
-        return {directory: plan.matrix for directory, plan in self._plans.items()}
+            runner.refuse_foreign(plan)
+        return {directory: self.matrix(directory) for directory in self.matrices}
 
     # File rules
 
-    def _scores(self, directory: str) -> list[str]:
-        matrix = self.matrix(directory)
-        return [
-            f"{directory}/runs/{run.directory}/validation/.{validator.name}.{validator.digest}"
-            for run in matrix.runs.values()
-            for validator in matrix.validators.values()
-        ]
-
     def scores_of(self, wildcards: Any) -> list[str]:
         """Every score pointer of a matrix."""
-        return self._scores(wildcards.matrix)
+        return [name for names in self._asks(wildcards.matrix).scores.values() for name in names]
 
     def collect_pointer(self, wildcards: Any) -> str:
         """The pointer that says a matrix is collected as it is planned now."""
-        return f"{wildcards.matrix}/ledger/collect.{self._collect_digest(self.matrix(wildcards.matrix))}"
+        return self._asks(wildcards.matrix).collect
 
-    @staticmethod
-    def _collect_digest(matrix: Matrix) -> str:
-        validators = [(v.name, v.digest, list(v.metrics)) for v in matrix.validators.values()]
-        return digest([validators, [(run.id, run.directory) for run in matrix.runs.values()]])
+    def render_pointer(self, wildcards: Any) -> str:
+        """The pointer to the synthesis against the declared reference."""
+        return self._asks(wildcards.matrix).render
 
-    def _render_digest(self, matrix: Matrix) -> str:
-        verdict, experiment = matrix.verdict, matrix.experiment
-        said = [experiment.title, experiment.hypothesis, [cell.description for cell in matrix.cells.values()]]
-        judged = [verdict.criterion, verdict.reference, list(verdict.validity), verdict.draws, verdict.seed]
-        return digest([said, judged, self._collect_digest(matrix)])
+    def carried(self, wildcards: Any) -> str:
+        """The record a run is to be carried from; what nobody makes when it is not, so that it is measured."""
+        directory, run_id = wildcards.matrix, Path(wildcards.run).name
+        if self._workflow.is_main_process:
+            source = self._asks(directory).carried.get(run_id)
+        else:
+            found = carrying.source(Layout(Path(directory)), run_id)
+            source = None if found is None else found.root
+        return f"{source or f'{directory}/nothing-to-carry/{run_id}'}/run.json"
 
     def priority(self, wildcards: Any) -> int:
         """Repetition first, then cell: cells are measured side by side, under one load of the provider."""
@@ -209,61 +286,42 @@ class Launch:
     def start(self) -> None:
         """Freeze every plan under its lock; the only writer of plan.json. Runs after planning, never on a dry run."""
         interrupt.forward()
-        if self._workflow.local_exec and getattr(self._workflow.scheduler, "job_rate_limiter", None) is not None:
-            self._workflow.scheduler.job_rate_limiter = None  # its timers would hold the exit for one second
+        launching.pace(self._workflow)
         if self._asked <= {"status"}:
             return
         self._plans = {directory: runner.settle(plan) for directory, plan in self._plans.items()}
-        self._matrices = {directory: plan.matrix for directory, plan in self._plans.items()}
-        line = self._line()
-        for directory, plan in self._plans.items():
+        self._matrices.update({directory: plan.matrix for directory, plan in self._plans.items()})
+        line = launching.line(self._workflow, measures="run" in self._asked)
+        for directory in self.matrices:
             layout = Layout(Path(directory))
-            self._lock(layout)
-            for name, data in plan.bricks.items():
-                write_bytes(layout.brick(name), data)
-            plan.matrix.save(layout.plan)
-            if "run" in self._asked:
-                load = {"concurrency": line["concurrency"], "timeout": plan.matrix.protocol.timeout}
-                append_line(layout.launches, {**line, **load})
+            self._locks.append(launching.hold(layout))
+            if "run" in self._asked and not self._workflow.local_exec:
+                print(*remote.examine(layout, self.matrix(directory)), sep="\n", file=sys.stderr, flush=True)
+            self._before[directory] = measures_in(layout.root)
+            if directory in self._plans:
+                self._freeze(layout, self._plans[directory], line)
+            elif "score" in self._asked and self._settings is not None:
+                replaying.localised(self._archived[directory], layout, self._settings.machine_file).save(layout.plan)
 
-    def _lock(self, layout: Layout) -> None:
-        path = layout.lock("launch")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise TrysquareError(f"{layout.root} is being run by another launch: wait for it, or stop it.") from None
-        self._locks.append(handle)
-
-    def _line(self) -> dict[str, Any]:
-        """What launches.jsonl says of this launch, and what its jobs copy into each record."""
-        now = datetime.now(UTC)
-        slots, cores, jobs = (self._provided(name) for name in ("agent_slots", "_cores", "_nodes"))
-        limit = cores + LOCAL_SURPLUS if self._workflow.local_exec else jobs
-        return {
-            "kind": "launch",
-            "id": f"{now:%Y%m%dT%H%M%S}-{os.getpid()}",
-            "started": now.isoformat(timespec="seconds"),
-            "concurrency": min(slots, limit),
-            "host": socket.gethostname(),
-            "executor": getattr(self._workflow.executor_plugin, "name", "local"),
-            "agent": {"kind": "pi", "version": agent.version() if "run" in self._asked else None},
-            "harness": {"version": version("trysquare"), "revision": _revision()},
-        }
-
-    def _provided(self, resource: str) -> int:
-        """How much of a resource this launch may use at once; as much as there is when nobody said."""
-        given = self._workflow.global_resources[resource]
-        amount = getattr(given, "value", given)
-        return sys.maxsize if amount is None else int(amount)
+    def _freeze(self, layout: Layout, plan: runner.Plan, line: Mapping[str, Any]) -> None:
+        for name, data in plan.bricks.items():
+            write_bytes(layout.brick(name), data)
+        plan.matrix.save(layout.plan)
+        if "run" not in self._asked:
+            return
+        load = {"concurrency": capacity.concurrency(self._workflow, plan.matrix)}
+        append_line(layout.launches, {**line, **load, "timeout": plan.matrix.protocol.timeout})
+        if plan.carried is not None:
+            append_line(layout.launches, carrying.line(plan.carried, line))
 
     def finish(self) -> None:
         """Refresh the derived files after a launch, and say in one line how far each matrix is."""
-        if not self._asked & {"run", "score"}:
+        if not self._asked & {"run", "score", "discard"}:
             return
-        for directory in self._plans:
+        for directory in self.matrices:
             state = collect(Layout(Path(directory)))
+            for sentence in lost(self._before.get(directory, ()), state.runs):
+                print(sentence, flush=True)
             print(self._closing(directory, state), flush=True)
 
     @staticmethod
@@ -271,14 +329,3 @@ class Launch:
         line = status_line(directory, state)
         page = Layout(Path(directory)).synthesis.with_suffix(".html")
         return f"{line}; open {page}" if state.complete and page.exists() else line
-
-
-def _revision() -> str | None:
-    """The commit of trysquare itself when it runs from a checkout."""
-    root = Path(__file__).resolve().parent.parent
-    if not (root / ".git").exists():
-        return None
-    found = subprocess.run(
-        ["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=False
-    )
-    return found.stdout.strip() or None

@@ -17,6 +17,8 @@ class RunLayout:
           session/*.jsonl      one per attempt, byte for byte
           collected/**         files the scenario asked to keep
           validation/<name>.json, <name>.stderr, <name>/context.json, .<name>.<digest>
+          validation/<judge>/judgements/<round>/   verdict.json, prompt.md, session/*.jsonl: paid for, kept
+          validation/<judge>/attempts.jsonl, attempts/*.jsonl   launches that gave no verdict
     """
 
     root: Path
@@ -87,6 +89,14 @@ class RunLayout:
         """The context file a validator was handed."""
         return self.validation / validator / "context.json"
 
+    def judgement(self, validator: str, round_: int) -> Path:
+        """The directory of one judgement; rounds are counted from 0, and `rejudge` begins a new one."""
+        return self.validation / validator / "judgements" / str(round_)
+
+    def judge_attempts(self, validator: str) -> Path:
+        """One line per launch of a judge that gave no verdict; their sessions are beside it, in attempts/."""
+        return self.validation / validator / "attempts.jsonl"
+
     def score_pointer(self, validator: str, digest: str) -> Path:
         """The engine's pointer to a verdict, named after what must score again when it changes."""
         return self.validation / f".{validator}.{digest}"
@@ -105,7 +115,7 @@ class Layout:
           discarded/<id>.<k>/
           requests.jsonl       rehearsals only: one line per request the scripted provider answered
           logs/  ledger/  .incoming/  .locks/
-          state.json  measures.json  measures.parquet  synthesis.md  synthesis.html
+          state.json  measures.json  measures.parquet  synthesis.md  synthesis.html  synthesis_ref-<cell>.*
     """
 
     root: Path
@@ -189,3 +199,7 @@ class Layout:
     def synthesis(self) -> Path:
         """synthesis.md; the page is beside it, as .html."""
         return self.root / "synthesis.md"
+
+    def synthesis_against(self, cell: str) -> Path:
+        """synthesis_ref-<cell>.md, `cell` being the directory of another reference; the page is beside it, as .html."""
+        return self.root / f"synthesis_ref-{cell}.md"

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trysquare import agent, archive, repo
+from trysquare import agent, archive, remote, repo
 from trysquare.errors import ArchiveError, TrysquareError
 from trysquare.files import append_line, read_lines, write_bytes, write_json, write_text
 from trysquare.frozen import encode
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import CellPlan, Extension, Matrix, RunPlan
+from trysquare.outputs.carry import fits
 
 EMPTY = 1
 """Exit status of a job whose run produced nothing."""
@@ -59,9 +60,14 @@ def measure(layout: Layout, matrix: Matrix, directory: str, *, may_spend: bool) 
             archive.emit_pointer(run)
             print(f"{run.id}: measured before, kept")
             return 0
+        archive.refuse_occupied(run)
+        if archive.recover(layout, run, lambda staged: fits(staged, matrix)):
+            print(f"{run.id}: measured before by a job that was killed while committing it, kept")
+            return 0
         if not may_spend:
             raise TrysquareError(f"run {run.id} is not measured yet: only the target `run` may spend; ask for it.")
         _refuse_over_budget(layout, matrix)
+        remote.refuse_unseen(layout, matrix, _launch_line(layout))
         with _bench(layout, matrix, planned) as bench:
             return _measure(bench, run)
 
@@ -77,6 +83,13 @@ def _refuse_over_budget(layout: Layout, matrix: Matrix) -> None:
         )
 
 
+def _launch_line(layout: Layout) -> Mapping[str, Any]:
+    launches = [line for line in read_lines(layout.launches) if line.get("kind") == "launch"]
+    if not launches:
+        raise ArchiveError(f"{layout.launches} names no launch: start the matrix with the target `run`.")
+    return launches[-1]
+
+
 @contextmanager
 def _bench(layout: Layout, matrix: Matrix, planned: RunPlan) -> Iterator[Bench]:
     trees = Path(matrix.workdir) / "trees"
@@ -85,11 +98,8 @@ def _bench(layout: Layout, matrix: Matrix, planned: RunPlan) -> Iterator[Bench]:
     work = Path(tempfile.mkdtemp(dir=trees, prefix=f"{planned.id}-"))
     stage = Path(tempfile.mkdtemp(dir=layout.incoming, prefix=f"{planned.id}-"))
     stage.chmod(0o755)
-    launches = [line for line in read_lines(layout.launches) if line.get("kind") == "launch"]
-    if not launches:
-        raise ArchiveError(f"{layout.launches} names no launch: start the matrix with the target `run`.")
     try:
-        yield Bench(layout, matrix, planned, launches[-1], work, stage)
+        yield Bench(layout, matrix, planned, _launch_line(layout), work, stage)
     finally:
         shutil.rmtree(work, ignore_errors=True)
         if not (stage / "run.json").exists():
@@ -137,6 +147,8 @@ def _launch(bench: Bench, tree: repo.Prepared) -> agent.Outcome:
         offered = None if provider is None else provider.models(declared.model)
         agent.home(bench.work / "home", cell.thinking, offered)
         extensions = [_extension(bench, extension) for extension in cell.extensions]
+        if cell.agents:
+            extensions.append(agent.subagent_gate(bench.work / "gate", tree.agents))
 
         def arguments(attempt: int) -> Sequence[str]:
             sessions = bench.work / f"session-{attempt}"
@@ -212,7 +224,7 @@ def _stage(bench: Bench, tree: repo.Prepared, change: repo.Change, outcome: agen
     write_bytes(stage.patch, change.patch)
     collected = archive.collect_files(tree.path, bench.matrix.task.collect, stage.collected)
     write_json(stage.configuration, _configuration(bench, tree, change, collected, agent.recorded_model(sessions)))
-    write_json(stage.record, _record(bench, outcome, before + 1))
+    write_json(stage.record, {**_record(bench, outcome, before + 1), "evidence": archive.evidence(stage)})
 
 
 def _archive_sessions(bench: Bench, stage: RunLayout, before: int) -> list[Path]:

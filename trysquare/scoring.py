@@ -8,47 +8,52 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from trysquare import repo, validation
+from trysquare import archive, repo, validation
 from trysquare.errors import ArchiveError
 from trysquare.files import read_json, write_json, write_text
 from trysquare.frozen import decode
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, ValidatorPlan
+from trysquare.pointers import plain
 from trysquare.scenario import Validator
 
 FAILED = 1
 """Exit status of a job whose validator could not judge the run."""
 
 
-def score(layout: Layout, matrix: Matrix, directory: str, name: str, digest: str) -> int:
+def score(layout: Layout, matrix: Matrix, directory: str, name: str, pointer: str) -> int:
     """Run one validator over one archived run, store what it returned, and emit the score pointer.
+
+    `pointer` is the digest in the name of that pointer, with the mark of the launch where it has one.
 
     Raises
     ------
     ArchiveError, RepoError
         When the plan moved on, or the archive of the run does not give back the tree the agent left.
     """
-    run = layout.run(directory)
+    run, digest = layout.run(directory), plain(pointer)
     validator = matrix.validators.get(name)
     if validator is None or validator.digest != digest:
         raise ArchiveError(
             f"{layout.plan} does not hold validator '{name}' as {digest}: launch again, the scenario changed."
         )
+    archive.refuse_damaged(run)
     with _work(matrix, run.id) as work:
         started = time.monotonic()
         result = _validate(layout, matrix, run, validator, work)
         duration = round(time.monotonic() - started, 3)
     write_text(run.stderr(name), result.stderr)
-    for pointer in run.validation.glob(f".{name}.*"):
-        pointer.unlink()
-    stored = {"validator": name, "digest": digest, "duration": duration}
+    for older in run.validation.glob(f".{name}.*"):
+        older.unlink()
+    stored = {"validator": name, "digest": digest, "duration": duration, "validator_seconds": result.seconds}
     if result.payload is None:
         _store(run, name, {**stored, "failed": result.detail})
         print(f"{run.id}: {name}: {result.detail}")
         return FAILED
     _store(run, name, {**result.payload, **stored})
     run.previous(name).unlink(missing_ok=True)
-    write_json(run.score_pointer(name, digest), {"run": run.id})
+    for emitted in {digest, pointer}:
+        write_json(run.score_pointer(name, emitted), {"run": run.id})
     return 0
 
 
@@ -68,7 +73,7 @@ def _store(run: RunLayout, name: str, verdict: Mapping[str, Any]) -> None:
     try:
         if "failed" not in read_json(run.verdict(name)):
             run.verdict(name).replace(run.previous(name))
-    except FileNotFoundError:
+    except (FileNotFoundError, ArchiveError):
         pass
     write_json(run.verdict(name), verdict)
 
@@ -77,8 +82,28 @@ def _validate(
     layout: Layout, matrix: Matrix, run: RunLayout, validator: ValidatorPlan, work: Path
 ) -> validation.Result:
     configuration = read_json(run.configuration)
-    planned = read_json(run.record)
-    tree = repo.rebuild(
+    if validator.mode == "custom-metrics":
+        from trysquare.asserting import assess
+
+        write_context(matrix, run, validator, configuration, None)
+        return assess(run, validator, configuration, lambda: rebuild(layout, matrix, run, configuration, work))
+    tree = rebuild(layout, matrix, run, configuration, work)
+    context = write_context(matrix, run, validator, configuration, tree)
+    assert validator.command is not None
+    command = repo.materialise(layout.bricks, validator.tree, work / "validator") / validator.command
+    runnable = Validator(validator.mode, validator.metrics, {"command": str(command)})
+    return validation.run_script(runnable, context, validator.timeout, cwd=work)
+
+
+def rebuild(layout: Layout, matrix: Matrix, run: RunLayout, configuration: Mapping[str, Any], work: Path) -> Path:
+    """The tree an archived run ended with, below `work`.
+
+    Raises
+    ------
+    RepoError
+        When the archive does not give it back.
+    """
+    return repo.rebuild(
         Path(matrix.source.checkout),
         Path(matrix.workdir),
         layout.bricks,
@@ -89,11 +114,27 @@ def _validate(
         work,
         what=f"run {run.id}",
     )
-    context = validation.write_context(
-        run.context(validator.name).parent,
+
+
+def write_context(
+    matrix: Matrix,
+    run: RunLayout,
+    validator: ValidatorPlan,
+    configuration: Mapping[str, Any],
+    tree: Path | None,
+    directory: Path | None = None,
+) -> Path:
+    """The context of one validator, in the archive unless a `directory` is given.
+
+    Without a tree it names nothing that only the source repository knows.
+    """
+    planned = read_json(run.record)
+    checkout = Path(matrix.source.checkout)
+    return validation.write_context(
+        directory or run.context(validator.name).parent,
         tree,
         matrix.source.etalon,
-        Path(matrix.source.checkout),
+        checkout,
         run.prompt,
         run.session,
         None,
@@ -104,14 +145,10 @@ def _validate(
         prepare=matrix.task.prepare,
         artefacts=matrix.task.artefacts,
         touched=configuration["touched"],
-        files=repo.etalon_files(Path(matrix.source.checkout), matrix.source.commit),
+        files=None if tree is None else repo.etalon_files(checkout, matrix.source.commit),
         given=configuration["given"],
         declared=validator.metrics,
         collected=run.collected,
         etalon_commit=matrix.source.commit,
         base_commit=configuration["base_commit"],
     )
-    assert validator.command is not None
-    command = repo.materialise(layout.bricks, validator.tree, work / "validator") / validator.command
-    runnable = Validator(validator.mode, validator.metrics, {"command": str(command)})
-    return validation.run_script(runnable, context, validator.timeout, cwd=work)

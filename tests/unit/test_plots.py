@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trysquare.plots import Gap, Sample, exact, exact_signed, forest, strip, tally
+from trysquare.plots import Gap, Line, Sample, chances, exact, exact_signed, forest, strip, tally
 
 SVG = "{http://www.w3.org/2000/svg}"
 GAPS = (Gap("rule", 300.0, 120.0, 420.0, True), Gap("rule, thinking", -40.0, -200.0, 90.0, False))
@@ -26,6 +26,13 @@ def a_tally(rows=SAMPLES, name="in_scope"):
     return tally(name, rows)
 
 
+LINES = (Line("+20 pts", (4, 10, 40), (0.1, 0.3, 0.7)), Line("+60 pts", (4, 10, 40), (0.5, 0.9, 1.0)))
+
+
+def a_curve(lines=LINES, name="in_scope", here=10):
+    return chances(name, lines, 0.8, here, "repetitions of each cell")
+
+
 def markers(svg):
     """Every round marker drawn: x, y, style."""
     root = ElementTree.fromstring(svg)
@@ -38,7 +45,10 @@ def texts(svg):
     return [element.text for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
 
-@pytest.mark.parametrize("draw", [a_forest, a_strip, a_tally])
+DRAWN = [a_forest, a_strip, a_tally, a_curve]
+
+
+@pytest.mark.parametrize("draw", DRAWN)
 def test_the_same_data_gives_the_same_bytes_without_a_date(draw):
     assert draw() == draw()
     assert not re.search(r"\d{4}-\d\d-\d\d|matplotlib", draw())
@@ -101,14 +111,14 @@ def test_any_label_is_drawn_as_text_on_one_line_and_no_longer_than_its_row(draw,
 
 
 def test_panels_share_no_id_and_every_reference_is_its_own():
-    drawn = [draw(name=name) for draw in (a_forest, a_strip, a_tally) for name in ("a b", "a-b", "a_b", "a/b")]
+    drawn = [draw(name=name) for draw in DRAWN for name in ("a b", "a-b", "a_b", "a/b")]
     ids = [name for svg in drawn for name in {*re.findall(r' id="([^"]+)"', svg)}]
     assert len(ids) == len(set(ids))
     for svg in drawn:
         assert {*re.findall(r'(?:href="|url\()#([^")]+)', svg)} <= {*re.findall(r' id="([^"]+)"', svg)}
 
 
-@pytest.mark.parametrize("draw", [a_forest, a_strip, a_tally])
+@pytest.mark.parametrize("draw", DRAWN)
 def test_colours_and_fonts_are_those_of_the_page(draw):
     svg = draw()
     assert not re.search(r"(?<!, )#[0-9a-f]{6}", svg)
@@ -127,3 +137,22 @@ def test_a_picture_is_named_for_who_cannot_see_it():
     root = ElementTree.fromstring(a_forest())
     assert root.get("role") == "img"
     assert root.get("aria-label") == "Gaps in in with their intervals, 1 of 2 established"
+
+
+def test_a_curve_names_its_lines_and_the_number_at_hand_and_marks_every_point():
+    svg = a_curve()
+    assert {"+20 pts", "+60 pts", "now 10", "80 %", "repetitions of each cell"} <= {*texts(svg)}
+    uses = [use for use in ElementTree.fromstring(svg).iter(f"{SVG}use") if HOLLOW in use.get("style", "")]
+    assert len(uses) == 6
+    assert "now 3" not in texts(a_curve(here=3))
+
+
+def test_lines_of_a_curve_differ_in_more_than_colour():
+    dashes = {*re.findall(r"stroke-dasharray: ([\d., ]+)", a_curve((*LINES, Line("+5 pts", (4, 10), (0, 0)))))}
+    assert len(dashes) >= 2
+
+
+@pytest.mark.parametrize("label", HOSTILE)
+def test_any_label_of_a_line_is_drawn_as_text(label):
+    expected = "".join(c if c.isprintable() else " " for c in label)
+    assert expected in texts(a_curve((Line(label, (4, 10), (0.1, 0.3)),), name=label))

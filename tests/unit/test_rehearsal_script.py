@@ -36,7 +36,7 @@ REFUSALS = {
         "[model]\nprise = {}\n" + PLAY,
         "mine.toml, model: unknown key `prise`; did you mean `price`?",
     ),
-    "a far miss": ("xyzzy = 3\n" + PLAY, "known are play, seed, record, model, scale, fault."),
+    "a far miss": ("xyzzy = 3\n" + PLAY, "known are play, seed, record, model, scale, fault, judge."),
     "a play without a name": (
         "[[play]]\nturn = [{ text = 'a' }]",
         "mine.toml, play #1: `name` is missing; write a string.",

@@ -43,6 +43,8 @@ def _path(tree, where):
 
 def act(tree, kind, *args):
     path = _path(tree, args[0]) if args else tree
+    if kind in ("mode", "init") and not path.resolve().is_relative_to(Path(tree).resolve()):
+        return  # both follow a link, and what it names outside the tree is the machine's own
     if kind == "write":
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink():

@@ -151,6 +151,19 @@ def test_an_injected_agent_without_a_model_is_refused_by_its_file(here: Path) ->
     assert "[harness.crew] paths" in found and "coder.md" in found and "model" in found
 
 
+@pytest.mark.parametrize("place", ["brick", "frontmatter"])
+def test_an_agent_that_would_think_at_another_level_than_its_cell_is_refused(here: Path, place: str) -> None:
+    raw = scenario()
+    raw["harness"]["crew"]["model"] = "small:high"
+    if place == "frontmatter":
+        del raw["harness"]["crew"]["model"]
+        (here / "agents/coder.md").write_text("---\nname: coder\nmodel: small:high\n---\n")
+    found = refusal(write(here, raw))
+    assert 'the cell "probed" injects agents: its agents would think at high and the cell declares off' in found
+    raw["variants"]["probed"]["thinking"] = "high"
+    assert planned(write(here, raw)).matrix.cells["probed"].thinking == "high"
+
+
 def test_a_brick_of_agents_without_an_agent_file_is_refused(here: Path) -> None:
     raw = scenario()
     raw["harness"]["crew"]["paths"] = ["data"]
@@ -177,6 +190,22 @@ def test_a_script_that_cannot_be_played_is_refused(here: Path) -> None:
     (here / "rehearsal.toml").write_text("nonsense = 1\n")
     assert "rehearsal.toml" in refusal(write(here, small()), rehearse=True)
     assert planned(write(here, small())).matrix.rehearsal is None
+
+
+@pytest.mark.parametrize(
+    ("script", "parts"),
+    [
+        ('[[play]]\nname = "a"\ncells = ["dep"]\n', ("play #1", "fits no cell", "plain, deep")),
+        ('[[play]]\nname = "a"\ncells = ["plain"]\n', ("no [[play]] fits repetition 0 of cell 'deep'",)),
+        ('[model]\nid = "small"\n[[play]]\nname = "a"\n', ("model.id", "'large'", "leave `id` out")),
+    ],
+)
+def test_a_script_that_is_for_another_experiment_is_refused_at_plan_time(
+    here: Path, script: str, parts: tuple[str, ...]
+) -> None:
+    (here / "rehearsal.toml").write_text(f'{script}[[play.turn]]\ntext = "Done."\n')
+    found = refusal(write(here, small()), rehearse=True)
+    assert str(here / "rehearsal.toml") in found and all(part in found for part in parts), found
 
 
 def test_two_runs_with_one_id_are_refused(here: Path) -> None:
@@ -282,6 +311,16 @@ def test_a_context_that_would_be_inherited_is_refused_where_a_cell_has_one(here:
     with pytest.raises(TrysquareError) as found:
         runner.refuse_inherited_context(context)
     assert str(here / level / name) in str(found.value) and "[defaults] workdir" in str(found.value)
+
+
+def test_a_context_above_the_work_directory_is_refused_where_a_cell_injects_agents(here: Path) -> None:
+    raw = small(harness={"crew": {"paths": ["agents"], "kind": "agents"}})
+    raw["variants"]["deep"] = {"harness": ["crew"]}
+    plan = planned(write(here, raw))
+    runner.refuse_inherited_context(plan)
+    (here / "AGENTS.md").write_text("be kind")
+    with pytest.raises(TrysquareError, match='the cell "deep" injects agents, and an agent would also read'):
+        runner.refuse_inherited_context(plan)
 
 
 def test_the_names_of_context_files_are_those_the_agent_looks_for() -> None:

@@ -72,6 +72,9 @@ def test_values_that_arrive_as_text_are_read_as_what_the_key_holds() -> None:
         ({"scenario": "a", "extend": 1}, ("extend", "found 1", "true or false")),
         ({"scenario": "a", "layout": "flat"}, ("layout", '"flat"', "grouped or blind")),
         ({"scenario": "a", "layout": "blnd"}, ("layout", 'did you mean "blind"')),
+        ({"scenario": "a", "output": "a {b}"}, ("output", '"a {b}"', "without them")),
+        ({"scenario": "a", "output": "<logs>/x"}, ("output", '"<logs>/x"', "without them")),
+        ({"scenario": "a", "output": "~/x"}, ("output", '"~/x"', "write the directory out")),
         ({"scenario": "a", "only": "x", "overwrite": "x"}, ("only", "cannot be given with overwrite")),
     ],
 )

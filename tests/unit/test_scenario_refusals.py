@@ -192,10 +192,20 @@ CASES = [
     case("dash", _set("variants", "-x", {}), '"-x"', "a leading dot or dash", "rename the cell"),
     case("control", _set("variants", "a\nb", {}), '"a\\nb"', "control characters", "rename the cell"),
     case("too long to be a directory", _set("variants", "é" * 101, {}), "more than 200 bytes", "rename the cell"),
+    case("braces", _set("variants", "a {b}", {}), '"a {b}"', "braces or a <word>", "rename the cell"),
+    case("a path variable", _set("variants", "<b>x", {}), '"<b>x"', "braces or a <word>", "rename the cell"),
+    case("a word over two values", _set("axes", {"a": ["<x"], "b": ["y>"]}), '"<x / y>"', "rename the cell"),
+    case("name in braces", _set("scenario", "name", "a{b}"), "[scenario] name", '"a{b}"', "write it without them"),
+    case("model in angles", _set("agent", "model", "a<b>"), "[agent] model", '"a<b>"', "write it without them"),
+    case("long repo", _set("task", "repo", "x" * 101), "[task] repo", "101 bytes", "at most 100"),
+    case("long etalon", _set("task", "etalon", "x" * 101), "[task] etalon", "101 bytes", "at most 100"),
     case("no name", _set("variants", "", {}), '""', "nothing in it", "rename the cell"),
     case("one directory", _set("variants", {"a b": {}, "a-b": {}}), '"a b" and "a-b"', '"a-b"', "rename one"),
     # bricks
     case("unknown brick", _set("variants", "x", {"harness": ["skil"]}), "[variants.x] harness", '"skil"', '"skills"'),
+    case("a brick outside", _set("harness", "../x", {"load": "hook.ts"}), '[harness."../x"]', "leading dot"),
+    case("a brick without a name", _set("harness", "", {"load": "hook.ts"}), '[harness.""]', "becomes a directory"),
+    case("a long brick", _set("harness", "x" * 101, {"load": "hook.ts"}), "[harness.xxx", "101 bytes", "at most 100"),
     case("brick kind", _set("harness", "crew", "kind", "crew"), "[harness.crew] kind", '"crew"', '"agents"'),
     case("kind alone", _set("harness", "x", {"kind": "agents"}), "[harness.x]", "needs paths", "write paths"),
     case("empty brick", _set("harness", "x", {}), "[harness.x]", "is empty", "write repo, tag and load"),
@@ -238,6 +248,9 @@ CASES = [
     case("mode", _set("validation", 0, "mode", "scrip"), "[[validation]] #1 mode", '"scrip"', 'mean "script"'),
     case("no metrics", _set("validation", 0, "metrics", []), "[[validation]] #1 metrics", "found []", "not empty"),
     case("a metric twice", _set("validation", 1, "metrics", ["tests"]), "[[validation]] #2 metrics", '"tests_judge"'),
+    case("a column", _set("validation", 0, "metrics", ["turns"]), "#1 metrics", '"turns"', "a column of their own"),
+    case("a long metric", _set("validation", 0, "metrics", ["x" * 101]), "#1 metrics", "101 characters", "at most 100"),
+    case("a metric in spaces", _set("validation", 0, "metrics", [" x"]), "#1 metrics", '" x"', "outer spaces"),
     case("a mode twice", _set("validation", 1, "mode", "form"), "unknown key", '"rubric"'),
     case("lost command", _set("validation", 0, "command", "v.py"), "[[validation]] #1 command", '"v.py"', "correct it"),
     case("command bit", _set("validation", 0, "command", "plain.sh"), "[[validation]] #1 command", "chmod +x"),
@@ -276,6 +289,19 @@ def test_a_refusal_names_the_file_the_key_what_was_found_and_the_remedy(
     found = line(refusal(here, raw), *parts)
     assert found.startswith(f"{here / 'rule.toml'}: ")
     assert found.endswith((".", ")."))
+
+
+def test_every_column_of_the_tables_is_a_name_no_metric_may_have() -> None:
+    from trysquare.measure import Run
+    from trysquare.scenario.judging import COLUMNS
+    from trysquare.synthesis.runs import columns
+    from trysquare.table import cost_measures, score_table, spend_measures
+
+    usage = {"input": 1, "output": 1, "cacheRead": 1, "cacheWrite": 1, "turns": 1, "retries": 0, "cost": 1.0}
+    runs = [Run("a", "b", 0, usage=usage)]
+    names = {measure.name for measure in (*cost_measures(), *spend_measures(runs))} | {*columns([], runs)}
+    head = {name.strip() for name in score_table([], []).splitlines()[0].split("|") if name.strip()}
+    assert names | head | {"n"} == COLUMNS
 
 
 def test_two_validators_of_one_mode_need_names(here: Path) -> None:

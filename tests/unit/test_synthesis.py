@@ -279,12 +279,19 @@ def test_what_weakens_a_comparison_is_warned_of():
     runs = rows(plan)
     runs[0].launch, runs[1].agent_version, runs[2].metrics["delivered"] = "later", "1.7.0", False
     models = {run.id: Evidence("runs/x", models=("large" if run.cell == CELLS[0] else "small",)) for run in runs}
-    text = "\n".join(build(plan, runs, [*LAUNCHES, {"kind": "carry"}], evidence=models).warnings)
+    lines = [
+        *LAUNCHES,
+        {"kind": "carry", "directory": "small-fix_n5", "repetitions": 5, "runs": [runs[0].id, runs[1].id],
+         "launches": [{**LAUNCHES[0], "id": "later", "concurrency": 7}]},
+        {"kind": "discard", "started": "2026-07-30T10:00:00+00:00", "cell": CELLS[1], "runs": {runs[9].id: "d" * 24}},
+    ]  # fmt: skip
+    text = "\n".join(build(plan, runs, lines, evidence=models).warnings)
     for part in (
         "More than one model answered (nothing / off: large; nothing / high: small)",
         "2 agent versions, 1.6.0 (19 runs), 1.7.0 (1 run)",
         "2 launches",
-        "carried here",
+        "1 run came from small-fix_n5 (n = 5), measured 7 at a time",
+        "nothing / high was measured again on 2026-07-30, 1 run set aside",
         "No run was isolated",
         "nothing / off: 10 runs, 10 valid, 9 left: delivered was not true in 1",
     ):

@@ -100,9 +100,10 @@ FILES = {
 
 @dataclass(frozen=True)
 class Bench:
-    """One experiment in a directory of its own."""
+    """One experiment in a directory of its own; `repetitions` chooses among its matrices."""
 
     root: Path
+    repetitions: int = 2
 
     def write(self, name: str, text: str) -> None:
         path = self.root / name
@@ -115,13 +116,27 @@ class Bench:
         self.write(name, text.replace(old, new))
 
     def command(self, *arguments: str) -> list[str]:
-        engine = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "2", *arguments]
-        return [*engine, "--config", "scenario=scenario.toml"]
+        """The engine's command line; a word like `key=value` goes into its config."""
+        settings = [word for word in arguments if "=" in word and not word.startswith("-")]
+        words = [word for word in arguments if word not in settings]
+        engine = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "2", *words]
+        given = [] if any(word.startswith("scenario=") for word in settings) else ["scenario=scenario.toml"]
+        return [*engine, "--config", *given, *settings]
 
     def snakemake(self, *arguments: str, code: int | None = 0) -> str:
         """Run the engine to its end; returns everything it printed."""
+        return self.done(self.command(*arguments), code)
+
+    def trysquare(self, *arguments: str, code: int | None = 0) -> str:
+        """Run the console command to its end; returns everything it printed."""
+        return self.done(
+            [sys.executable, "-c", "from trysquare.cli import main; raise SystemExit(main())", *arguments], code
+        )
+
+    def done(self, command: list[str], code: int | None = 0) -> str:
+        """Run a command to its end, where nobody can answer a question."""
         done = subprocess.run(
-            self.command(*arguments),
+            command,
             cwd=self.root,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -140,7 +155,7 @@ class Bench:
 
     @property
     def matrix(self) -> Path:
-        [found] = (self.root / "results" / "rehearsals").glob("scenario_*")
+        [found] = (self.root / "results" / "rehearsals").glob(f"scenario_*_n{self.repetitions}")
         return found
 
     @property

@@ -3,7 +3,9 @@
 Everything that could reach the agent unasked is switched off, and each brick of an experiment is handed over by name.
 """
 
-from trysquare.agent.arguments import ambient_thinking, argv, recorded_model, resolves_to
+from trysquare.agent.arguments import ambient_thinking, argv, recorded_model, resolves_to, thinking_of
+from trysquare.agent.asking import ask
+from trysquare.agent.gate import subagent_gate
 from trysquare.agent.home import environment, home, secrets
 from trysquare.agent.installation import command, version
 from trysquare.agent.launch import run, run_until_productive
@@ -16,6 +18,7 @@ __all__ = [
     "Outcome",
     "ambient_thinking",
     "argv",
+    "ask",
     "command",
     "environment",
     "export_html",
@@ -25,5 +28,7 @@ __all__ = [
     "run",
     "run_until_productive",
     "secrets",
+    "subagent_gate",
+    "thinking_of",
     "version",
 ]

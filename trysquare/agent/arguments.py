@@ -64,11 +64,16 @@ def resolves_to(declared: str, ran: str) -> bool:
     A pattern is part of an id: `gemma-4` ran as `gemma-4-31b`. A `provider/` before either, and a thinking level after
     the pattern (`:high`), say nothing about the model.
     """
-    pattern, _, level = declared.rpartition(":")
-    if level not in LEVELS or not pattern:
-        pattern = declared
+    level = thinking_of(declared)
+    pattern = declared if level is None else declared.removesuffix(f":{level}")
     wanted, answered = (name.rpartition("/")[2].lower() for name in (pattern, ran))
     return bool(wanted) and wanted in answered
+
+
+def thinking_of(pattern: str) -> str | None:
+    """The thinking level that a pattern of a model carries (`gemma-4:high`), if any."""
+    name, _, level = pattern.rpartition(":")
+    return level if name and level in LEVELS else None
 
 
 def recorded_model(sessions: Iterable[Path]) -> str | None:

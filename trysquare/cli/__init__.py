@@ -7,10 +7,10 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from trysquare.cli import archives, launches
+from trysquare.cli import archives, comparisons, exports, launches, power, scenarios
 from trysquare.errors import TrysquareError
 
-GROUPS = (launches, archives)
+GROUPS = (scenarios, launches, archives, comparisons, exports, power)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,14 +1,16 @@
 """Commands that hand over to the engine: run, rehearse."""
 
 import argparse
-import json
 import os
-import shlex
-import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from trysquare import history, runner
+from trysquare.cli import asking, engine
+from trysquare.collecting import derive
 from trysquare.errors import TrysquareError
+from trysquare.files import read_lines
 
 
 def register(commands: Any) -> None:
@@ -27,39 +29,87 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repetitions", type=int, help="another number of repetitions, in a directory of its own")
     parser.add_argument("--concurrency", type=int, help="runs at once")
     parser.add_argument("--timeout", type=float, help="seconds one run may take")
+    parser.add_argument("--only", action="append", metavar="CELL", help="measure this cell only; may be repeated")
+    parser.add_argument(
+        "--overwrite", action="append", metavar="CELL", help="set the runs of this cell aside and measure it again"
+    )
+    parser.add_argument("--extend", action="store_true", help="carry the runs that a smaller matrix holds")
+    parser.add_argument(
+        "--until-complete", type=_count, metavar="N", help="launch again, at most N times, while runs produced nothing"
+    )
+    parser.add_argument(
+        "--group-by-cell",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="lay runs out as runs/<cell>/<id>, or blind as runs/<id>",
+    )
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="cores for scoring (default: all)")
     parser.add_argument("--profile", help="a Snakemake profile, for instance one for a cluster")
     parser.add_argument("-n", "--dry-run", action="store_true", help="say what would be done; write nothing")
 
 
-def workflow_root() -> Path:
-    """Where the Snakefile is: beside the package in a checkout, inside it when installed.
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of launches; write 1 or more")
+    return int(text)
 
-    Raises
-    ------
-    TrysquareError
-        When it is in neither place.
+
+def launch(options: argparse.Namespace, rehearse: bool = False) -> int:
+    """Do what the options say, by one command line of the engine or by several."""
+    config = settings(options, rehearse)
+    overwrite: Sequence[str] = options.overwrite or ()
+    if not (overwrite or options.only or options.extend or options.until_complete or options.dry_run):
+        answer = asking.ask(_plans(config)) if asking.possible() else asking.DIFFERENCE
+        if answer.abort:
+            raise TrysquareError("nothing was done.")
+        overwrite = answer.overwrite
+    if overwrite:
+        _plans({**config, "overwrite": list(overwrite)})
+        if options.dry_run:
+            return engine.become(engine.command("run", {**config, "overwrite": list(overwrite)}, options))
+        aside = {key: value for key, value in config.items() if key not in ("only", "extend")}
+        code = engine.call(engine.command("discard", {**aside, "cell": list(overwrite)}, options))
+        if code:
+            return code
+    command = engine.command("run", config, options)
+    if options.until_complete and not options.dry_run:
+        return _until_complete(command, _plans(config), options.until_complete)
+    return engine.become(command)
+
+
+def settings(options: argparse.Namespace, rehearse: bool) -> dict[str, Any]:
+    """The config of the engine that the options ask for."""
+    config = {"scenario": str(options.scenario), "rehearse": rehearse or None, "extend": options.extend or None}
+    config |= {key: getattr(options, key) for key in ("output", "repetitions", "concurrency", "timeout", "only")}
+    if options.group_by_cell is not None:
+        config["layout"] = "grouped" if options.group_by_cell else "blind"
+    return {key: value for key, value in config.items() if value is not None}
+
+
+def _plans(config: dict[str, Any]) -> tuple[runner.Plan, ...]:
+    return runner.resolve_all(runner.Settings.of(config, config))
+
+
+def _until_complete(command: Sequence[str], plans: Sequence[runner.Plan], rounds: int) -> int:
+    """Launch until everything asked for is complete, at most `rounds` times.
+
+    A launch that was refused, or after which no run is left that produced nothing, is the last.
     """
-    package = Path(__file__).resolve().parents[1]
-    for root in (package / "_workflow", package.parent):
-        if (root / "Snakefile").is_file():
-            return root
-    raise TrysquareError(f"no Snakefile beside {package}: install trysquare again.")
+    code = 1
+    for _ in range(rounds):
+        before = _launches(plans)
+        code = engine.call(command)
+        if code != 1 or _launches(plans) == before or not any(_untried(plan) for plan in plans):
+            break
+    return code
 
 
-def launch(options: argparse.Namespace, rehearse: bool = False) -> NoReturn:
-    """Print the engine's command line for these options, and become it."""
-    config = {"scenario": str(options.scenario), "rehearse": True if rehearse else None}
-    config |= {key: getattr(options, key) for key in ("output", "repetitions", "concurrency", "timeout")}
-    command = [sys.executable, "-m", "snakemake", "-s", str(workflow_root() / "Snakefile"), "run"]
-    command += ["--cores", str(options.cores)]
-    command += ["--profile", options.profile] if options.profile else []
-    command += ["--dry-run"] if options.dry_run else []
-    command += ["--config", *(setting(key, value) for key, value in config.items() if value is not None)]
-    print(shlex.join(["snakemake", *command[3:]]), file=sys.stderr, flush=True)
-    os.execv(sys.executable, command)
+def _launches(plans: Sequence[runner.Plan]) -> int:
+    return sum(len(history.of_kind(read_lines(plan.output.launches), "launch")) for plan in plans)
 
 
-def setting(key: str, value: Any) -> str:
-    """One `key=value` of the engine; text is quoted, since the engine reads bare values as YAML."""
-    return f"{key}={json.dumps(value, ensure_ascii=False)}"
+def _untried(plan: runner.Plan) -> bool:
+    """Whether a run that was asked for has produced nothing yet."""
+    states = derive(plan.output, plan.matrix).states
+    wanted = [name for name, run in plan.matrix.runs.items() if not plan.only or run.cell in plan.only]
+    return any(states[name] in ("missing", "empty") for name in wanted)

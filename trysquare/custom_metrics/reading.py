@@ -52,11 +52,18 @@ def find(path: str, roots: Sequence[Root]) -> tuple[Path, Root]:
         raise Broken(f"{path or 'an empty path'} is no relative path that stays below the artifact dir or workspace")
     for root in roots:
         file = root.path / normal(path)
-        if os.path.exists(file):
+        if _exists(file):
             if not file.resolve().is_relative_to(root.path.resolve()):
                 raise Broken(f"{path} leads out of the {root.name}")
             return file, root
     raise Broken(f"expected metrics file at {path} (not found)")
+
+
+def _exists(file: Path) -> bool:
+    try:
+        return file.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def values(file: Path, path: str) -> dict[str, Any]:
@@ -79,9 +86,8 @@ def values(file: Path, path: str) -> dict[str, Any]:
 
 
 def _text(file: Path) -> str:
-    handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+    with open(file, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as opened:
+        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
             raise ValueError("it is no regular file")
         data = opened.read(FILE_LIMIT + 1)
     if len(data) > FILE_LIMIT:

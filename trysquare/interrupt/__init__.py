@@ -9,6 +9,7 @@ from trysquare.interrupt.door import TooMuchOutput, run
 from trysquare.interrupt.registry import DEADLINE, GRACE, INTERRUPTED, POLL, Stopped
 from trysquare.interrupt.signals import (
     adopt,
+    deferred,
     forward,
     handled,
     hard_exit,
@@ -27,6 +28,7 @@ __all__ = [
     "Stopped",
     "TooMuchOutput",
     "adopt",
+    "deferred",
     "forward",
     "handled",
     "hard_exit",

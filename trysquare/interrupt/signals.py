@@ -23,6 +23,7 @@ REQUESTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Handler = Callable[[int, FrameType | None], None]
 
 _callbacks: list[Callable[[], object]] = []
+_deferring: list[list[int]] = []
 _watchdogs: list[threading.Timer] = []
 
 
@@ -143,6 +144,9 @@ def forward() -> None:
 
     def pass_on(signum: int, frame: FrameType | None) -> None:
         nonlocal asked
+        if _deferring:
+            _deferring[-1].append(signum)
+            return
         REGISTRY.shut(signum)
         send(REGISTRY.below(), signal.SIGTERM)
         now = time.monotonic()
@@ -151,6 +155,19 @@ def forward() -> None:
             raise Stopped(signum)
 
     _install(pass_on, REQUESTS)
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Hold what `forward` answers a signal with until the end of the block, which must be short."""
+    waiting: list[int] = []
+    _deferring.append(waiting)
+    try:
+        yield
+    finally:
+        _deferring.remove(waiting)
+        for signum in waiting[:1]:
+            signal.raise_signal(signum)
 
 
 def _install(handler: Handler, signums: tuple[int, ...]) -> "dict[int, signal._HANDLER]":

@@ -10,12 +10,14 @@ from trysquare.rendering import render
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`[--pointer FILE] MATRIX...`."""
-    pointer = None
+    """`[--pointer FILE] [--reference CELL] MATRIX...`."""
+    pointer, reference = None, ""
     if arguments[:1] == ["--pointer"]:
         pointer, arguments = Path(arguments[1]), arguments[2:]
+    if arguments[:1] == ["--reference"]:
+        reference, arguments = arguments[1], arguments[2:]
     for directory in arguments:
-        print(render(Layout(Path(directory).absolute())))
+        print(render(Layout(Path(directory).absolute()), reference))
     if pointer is not None:
         emit_pointer(pointer)
     return 0

@@ -11,12 +11,13 @@
 from typing import TYPE_CHECKING
 
 from trysquare.files import write_json, write_text
-from trysquare.outputs.carry import Carried, carryable
+from trysquare.outputs.carry import Carried, Prior, carryable, prior
 from trysquare.outputs.names import cell_dir, experiment_name, identity, run_id, slug
 from trysquare.outputs.notes import carried_note, incomplete_note, unmeasured_note
 from trysquare.outputs.paths import (
     archived_run_dirs,
     is_run_dir,
+    largest,
     ledger_run_dirs,
     matrices,
     measures_in,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Carried",
+    "Prior",
     "archived_run_dirs",
     "carried_note",
     "carryable",
@@ -39,10 +41,12 @@ __all__ = [
     "identity",
     "incomplete_note",
     "is_run_dir",
+    "largest",
     "ledger_run_dirs",
     "matrices",
     "measures_in",
     "per_cell",
+    "prior",
     "run_id",
     "run_location",
     "slug",

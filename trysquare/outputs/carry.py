@@ -1,18 +1,39 @@
 """Runs that a smaller matrix of the same experiment already holds: paid for, and of the same id here."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trysquare.errors import ArchiveError
-from trysquare.files import read_json
+from trysquare.files import read_json, read_lines
+from trysquare.history import discarded
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix
 from trysquare.outputs.paths import archived_run_dirs, matrices
 
 if TYPE_CHECKING:
     from trysquare.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What a launch finds on disk and may have to decide about.
+
+    `kept` are the recorded runs of the plan, `leftovers` those of its runs that were tried and produced nothing,
+    `source` a smaller matrix whose runs could be carried.
+    """
+
+    kept: tuple[str, ...]
+    leftovers: tuple[str, ...]
+    source: "Carried | None" = None
+
+
+def prior(layout: Layout, matrix: Matrix, source: "Carried | None" = None) -> Prior:
+    """What is on disk already of a planned matrix. Reads and decides nothing."""
+    kept = tuple(name for name, run in matrix.runs.items() if layout.run(run.directory).record.exists())
+    tried = tuple(name for name in matrix.runs if name not in kept and layout.attempts(name).exists())
+    return Prior(kept, tried, source)
 
 
 @dataclass(frozen=True)
@@ -31,13 +52,21 @@ class Carried:
     mismatch: tuple[str, ...] = ()
 
 
-def carryable(root: Path, scenario: "Scenario", matrix: Matrix, repetitions: int) -> Carried | None:
+def carryable(
+    root: Path, scenario: "Scenario", matrix: Matrix, repetitions: int, only: Collection[str] = ()
+) -> Carried | None:
     """The runs that the best smaller matrix under `root` holds and the planned one lacks, or None. Reads only.
 
-    One source, never two: a matrix that agrees on what is measured comes first, then the one with most repetitions.
+    A run that was set aside here is to be measured again, so it is never carried. One source, never two: a matrix that
+    agrees on what is measured comes first, then the one with most repetitions.
     """
     here = Layout(root / matrix.name)
-    lacking = {name for name, run in matrix.runs.items() if not here.run(run.directory).record.exists()}
+    aside = discarded(read_lines(here.launches))
+    lacking = {
+        name
+        for name, run in matrix.runs.items()
+        if name not in aside and (not only or run.cell in only) and not here.run(run.directory).record.exists()
+    }
     smaller = {count: path for count, path in matrices(root, scenario).items() if count < repetitions}
     found = [_offer(path, count, matrix, lacking) for count, path in smaller.items()] if lacking else []
     offers = [offer for offer in found if offer.entries]
@@ -54,7 +83,7 @@ def _offer(directory: Path, repetitions: int, matrix: Matrix, lacking: set[str])
         run = RunLayout(tree)
         try:
             record, configuration = read_json(run.record), read_json(run.configuration)
-            mismatch.update(dict.fromkeys(_mismatches(record, configuration, matrix)))
+            mismatch.update(dict.fromkeys(mismatches(record, configuration, matrix)))
             commit = configuration.get("etalon_commit")
         except (ArchiveError, FileNotFoundError, KeyError, TypeError, AttributeError) as error:
             mismatch[f"{tree} cannot be read ({error})"] = None
@@ -63,7 +92,13 @@ def _offer(directory: Path, repetitions: int, matrix: Matrix, lacking: set[str])
     return Carried(directory, repetitions, entries, trees, commit, tuple(mismatch))
 
 
-def _mismatches(record: Mapping[str, Any], configuration: Mapping[str, Any], matrix: Matrix) -> list[str]:
+def fits(run: RunLayout, matrix: Matrix) -> bool:
+    """Whether a recorded run was measured as the plan would measure it."""
+    return not mismatches(read_json(run.record), read_json(run.configuration), matrix)
+
+
+def mismatches(record: Mapping[str, Any], configuration: Mapping[str, Any], matrix: Matrix) -> list[str]:
+    """Why a run was measured as something else than the plan would measure, one clause each."""
     cell = matrix.cells[record["cell"]]
     found = []
     if record["fingerprint"] != cell.fingerprint:

@@ -1,10 +1,14 @@
 """Names in a result tree: what an experiment, a cell and a run are called on disk."""
 
 import hashlib
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from trysquare.scenario import Scenario
+
+PLACEHOLDER = re.compile(r"[{}]|<[a-z][a-z0-9_]*>")
+"""What the engine fills in wherever it stands in a path."""
 
 
 def slug(value: str) -> str:

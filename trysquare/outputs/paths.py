@@ -74,6 +74,15 @@ def matrices(root: Path, scenario: "Scenario") -> dict[int, Path]:
     return dict(sorted(found.items()))
 
 
+def largest(root: Path, scenario: "Scenario") -> Path | None:
+    """The matrix of this experiment with the most valid runs; of two with as many, the one of more repetitions."""
+    valid = {
+        path: sum(row.get("state") == "valid" for row in measures_in(path))
+        for path in matrices(root, scenario).values()
+    }
+    return max((path for path in reversed(valid) if valid[path]), key=valid.__getitem__, default=None)
+
+
 def per_cell(runs: Mapping[str, Any]) -> dict[str, int]:
     """How many runs a mapping of run ids holds for each cell, in first-seen order."""
     counts: dict[str, int] = {}

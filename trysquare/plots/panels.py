@@ -150,11 +150,22 @@ def exact_signed(value: float) -> str:
 
 @contextmanager
 def _panel(key: str, description: str, rows: int, foot: float = FOOT) -> Iterator[tuple["Axes", list[str]]]:
-    """Axes to draw on, and the list the finished SVG is put in on the way out."""
+    """A canvas with a row each of so many labelled things, from above."""
+    with canvas(key, description, ROW * rows, (LEFT, RIGHT), foot) as (axes, out):
+        axes.set_ylim(rows - 0.62, -0.62)
+        axes.set_yticks([])
+        yield axes, out
+
+
+@contextmanager
+def canvas(
+    key: str, description: str, height: float, sides: tuple[float, float], foot: float
+) -> Iterator[tuple["Axes", list[str]]]:
+    """Axes of this height to draw on, and the list the finished SVG is put in on the way out."""
     import matplotlib.style
     from matplotlib.figure import Figure
 
-    height = HEAD + ROW * rows + foot
+    whole = HEAD + height + foot
     settings: dict[str, Any] = {
         "svg.fonttype": "none",
         "svg.hashsalt": "trysquare",
@@ -163,12 +174,9 @@ def _panel(key: str, description: str, rows: int, foot: float = FOOT) -> Iterato
     }
     out: list[str] = []
     with matplotlib.style.context(["default", settings]):
-        figure = Figure(figsize=(WIDTH / 72, height / 72), dpi=72, facecolor="none")
-        axes = figure.add_axes(
-            (LEFT / WIDTH, foot / height, (WIDTH - LEFT - RIGHT) / WIDTH, ROW * rows / height), facecolor="none"
-        )
-        axes.set_ylim(rows - 0.62, -0.62)
-        axes.set_yticks([])
+        figure = Figure(figsize=(WIDTH / 72, whole / 72), dpi=72, facecolor="none")
+        place = (sides[0] / WIDTH, foot / whole, (WIDTH - sum(sides)) / WIDTH, height / whole)
+        axes = figure.add_axes(place, facecolor="none")
         for side in ("left", "right", "top"):
             axes.spines[side].set_visible(False)
         axes.spines["bottom"].set_color(HAIRLINE)

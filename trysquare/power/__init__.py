@@ -4,6 +4,7 @@ Pure and seeded: runs in, chances and sentences out. The same runs and seed give
 """
 
 from trysquare.power.advice import Advice, Basis, Question, advise, curves, header_line, measured, sentences, stated
+from trysquare.power.page import page, picture
 from trysquare.power.simulation import (
     DRAWS,
     LIMIT,
@@ -37,6 +38,8 @@ __all__ = [
     "header_line",
     "measured",
     "needed_repetitions",
+    "page",
+    "picture",
     "power",
     "power_curve",
     "reaches",

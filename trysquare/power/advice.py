@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, isfinite, log10
+from math import ceil, floor, isfinite, log10
 
-from trysquare.matrix import VerdictPlan
-from trysquare.measure.aggregate import counted, metric_kind
+from trysquare.matrix import Matrix, VerdictPlan
+from trysquare.measure import counted, metric_kind
 from trysquare.plots import exact, exact_signed
 from trysquare.power.simulation import (
     DRAWS,
@@ -44,6 +44,13 @@ class Question:
     verdict: VerdictPlan
     declared: tuple[str, ...]
     repetitions: int
+    cells: tuple[str, ...]
+
+    @classmethod
+    def of(cls, matrix: Matrix) -> "Question":
+        """The experiment of a frozen plan."""
+        title, repetitions = matrix.experiment.title, matrix.protocol.repetitions
+        return cls(title, matrix.verdict, matrix.declared, repetitions, tuple(matrix.cells))
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,11 @@ class Basis:
     def rate(self) -> bool:
         """Whether the measure is a share of true values."""
         return not self.population.residuals
+
+    @property
+    def words(self) -> str:
+        """The measure as a sentence names it."""
+        return WORDS.get(self.measure, self.measure)
 
 
 @dataclass(frozen=True)
@@ -157,7 +169,7 @@ def curves(advice: Advice) -> tuple[Curve, ...]:
     """The chance of each gap of the plan by number of repetitions, over the numbers that matter to it."""
     needed, here = [each.repetitions or LIMIT for each in advice.needed], advice.question.repetitions
     last = min(LIMIT, max(20, *(round(1.3 * size) for size in (*needed, here))))
-    sizes = {round(MINIMUM + (last - MINIMUM) * i / (POINTS - 1)) for i in range(POINTS)}
+    sizes = {round(MINIMUM * (last / MINIMUM) ** (i / (POINTS - 1))) for i in range(POINTS)}
     sizes |= {size for size in (*needed, here) if MINIMUM <= size <= last}
     population, seed = advice.basis.population, advice.question.verdict.seed
     gaps = [each.gap for each in advice.needed if each.gap is not None]
@@ -177,14 +189,14 @@ def sentences(advice: Advice) -> tuple[str, ...]:
 
 def smallest_sentence(question: Question, basis: Basis, smallest: Plan) -> str:
     """What the repetitions at hand establish, with a small letter and no full stop, so that it can go on a line."""
-    start, measure = f"with {counted(question.repetitions, 'repetition')} a cell", WORDS.get(basis.measure, basis.measure)
+    start = f"with {counted(question.repetitions, 'repetition')} a cell"
     if question.repetitions < MINIMUM:
         return f"{start} no gap can be established, each side needs {MINIMUM}"
     gap, chance = smallest.gap, percent(smallest.target)
     if gap is None:
-        return f"{start} no gap in {measure} is established with a chance of {chance}"
-    text = gap_text(basis, gap if basis.rate else _rounded(gap, 3))
-    return f"{start} a gap of {text} in {measure} is established with a chance of {chance}"
+        return f"{start} no gap in {basis.words} is established with a chance of {chance}"
+    text = gap_text(basis, gap if basis.rate else ceil(gap) if basis.whole else _rounded(gap, 3))
+    return f"{start} a gap of {text} in {basis.words} is established with a chance of {chance}"
 
 
 def gap_sentence(advice: Advice, plan: Plan, now: float) -> str:
@@ -193,8 +205,8 @@ def gap_sentence(advice: Advice, plan: Plan, now: float) -> str:
     gap = gap_text(advice.basis, plan.gap)
     chance = f"with {advice.question.repetitions} its chance is {percent(now)}"
     if plan.repetitions is None:
-        most = f"not even {LIMIT} repetitions establish it with a chance of {percent(plan.target)}"
-        return f"A gap of {gap}: {most} (but {percent(plan.power)}); {chance}."
+        most = f"more than {LIMIT} repetitions a cell, which give it a chance of {percent(plan.power)}"
+        return f"A gap of {gap} needs {most}; {chance}."
     return f"A gap of {gap} needs {plan.repetitions} repetitions a cell; {chance}."
 
 
@@ -256,9 +268,7 @@ def _check_name(question: Question, name: str) -> None:
         raise VerdictError(f"There is no measure {name!r}: choose one of {', '.join(known)}.")
 
 
-def _level(
-    measure: Measure, population: Population, reference: str, samples: Mapping[str, Sequence[float]]
-) -> str:
+def _level(measure: Measure, population: Population, reference: str, samples: Mapping[str, Sequence[float]]) -> str:
     values = samples[reference]
     if measure.stat is mean:
         return (
@@ -274,11 +284,12 @@ def _level(
     )
 
 
-def _amount(value: float, name: str, digits: int = 3) -> str:
-    text = exact(_rounded(value, digits))
+def _amount(value: float, name: str, digits: int = 0) -> str:
+    """A level, to three digits or to the whole number, or to so many digits alone."""
+    text = exact(_rounded(value, digits or max(3, len(str(int(abs(value)))))))
     return f"{text} s" if name == "duration" else text
 
 
 def _rounded(value: float, digits: int) -> float:
-    """A number with this many digits, or all of those before its decimal point."""
-    return round(value, max(0, digits - 1 - floor(log10(abs(value))))) if value else 0.0
+    """A number rounded to this many digits."""
+    return round(value, digits - 1 - floor(log10(abs(value)))) if value else 0.0

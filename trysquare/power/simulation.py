@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf, isfinite
 from statistics import NormalDist
 
 import numpy as np
@@ -82,8 +83,10 @@ def stated_rate(rate: float) -> Population:
 
 def stated_median(center: float, spread: float) -> Population:
     """A number with this median and standard deviation, taken as normally distributed."""
-    if not spread > 0:
+    if not 0 < spread < inf:
         raise VerdictError(f"A spread of {spread:g} is not above 0: state the standard deviation of one run.")
+    if not isfinite(center):
+        raise VerdictError(f"A median of {center:g} is no number: state what a run of the reference takes.")
     quantiles = (NormalDist(0, spread).inv_cdf((i + 0.5) / 999) for i in range(999))
     return Population(float(center), tuple(quantiles))
 

@@ -25,6 +25,14 @@
     [[play.turn]]                     # the last turn calls nothing: it is the answer
     text = "Done."
 
+    [[judge]]                         # what a judge does with one run (default: calls every metric true)
+    name = "strict"
+    validators = ["quality"]          # names or patterns of judges (default: every judge)
+    cells = ["rule / *"]              # `repetitions` and `weight` as for plays
+
+    [[judge.turn]]                    # arguments by the key of each metric, which is its name where that can be a key
+    call = [{ tool = "verdict", arguments = { usable = { value = false, reason = "It names no file." } } }]
+
     [[scale]]                         # factors on what plays cost in some cells; those that fit multiply
     cells = ["* / high"]
     input = 1.1
@@ -40,6 +48,7 @@
     request = 2                       # from this request of the launch on (default 1)
     times = 1                         # for so many requests (default: for ever)
     heals_after = 1                   # gone once so many jobs have tried the run (default: never)
+    validators = ["quality"]          # meets these judges, and no measured agent (default: agents, and no judge)
 
 Which play a run gets: of the plays that fit its cell and repetition, those that name `repetitions` when there are any,
 else all; one of these is drawn by weight. The first fault that fits a request wins. The arguments of a call are handed
@@ -47,7 +56,7 @@ to the agent's tool as they are written. A request past the last turn gets the l
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,6 +124,13 @@ class Part:
 
 
 @dataclass(frozen=True)
+class JudgePart(Part):
+    """What a judge does, as declared, with the judges and runs it is for."""
+
+    validators: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Scale:
     """Factors on the usage and the pauses of some cells."""
 
@@ -136,6 +152,7 @@ class Fault:
     request: int = key(default=1, span=COUNT)
     times: int | None = key(default=None, span=COUNT)
     heals_after: int | None = key(default=None, span=COUNT)
+    validators: tuple[str, ...] | None = None
 
     def hits(self, attempt: int, request: int, job: int) -> bool:
         """Whether it meets the `request`-th request of the `attempt`-th launch in the `job`-th job, all from 1."""
@@ -157,6 +174,7 @@ class Declared:
     model: Model = Model()
     scales: tuple[Scale, ...] = key("scale", default=())
     faults: tuple[Fault, ...] = key("fault", default=())
+    judges: tuple[JudgePart, ...] = key("judge", default=())
 
 
 def read(text: str, file: str) -> Declared:
@@ -169,15 +187,8 @@ def read(text: str, file: str) -> Declared:
 def _check(declared: Declared, name: str) -> None:
     if not declared.plays:
         raise ScriptError(f"{name}: `play` is empty; write at least one [[play]].")
-    seen = set()
-    for part in declared.plays:
-        where = f"{name}, play {part.name!r}"
-        if part.name in seen:
-            raise ScriptError(f"{where}: `name` is taken by an earlier play; give each its own.")
-        seen.add(part.name)
-        if part.weight == 0:
-            raise ScriptError(f"{where}: `weight` is 0, so it is never played; leave the play out instead.")
-        _check_turns(part.turns, where)
+    _check_parts(declared.plays, f"{name}, play", answers=True)
+    _check_parts(declared.judges, f"{name}, judge", answers=False)
     for number, fault in enumerate(declared.faults, 1):
         known = fault.answer in FAULTS if isinstance(fault.answer, str) else 400 <= fault.answer <= 599
         if not known:
@@ -187,9 +198,23 @@ def _check(declared: Declared, name: str) -> None:
             )
 
 
-def _check_turns(turns: tuple[Turn, ...], where: str) -> None:
-    if not turns:
-        raise ScriptError(f"{where}: `turn` is empty; write at least one [[play.turn]].")
+def _check_parts(parts: Sequence[Part], where: str, *, answers: bool) -> None:
+    """See that each part can be played; `answers` says that its last turn must be a text."""
+    kind = where.rpartition(" ")[2]
+    seen = set()
+    for part in parts:
+        here = f"{where} {part.name!r}"
+        if part.name in seen:
+            raise ScriptError(f"{here}: `name` is taken by an earlier {kind}; give each its own.")
+        seen.add(part.name)
+        if part.weight == 0:
+            raise ScriptError(f"{here}: `weight` is 0, so it is never played; leave the {kind} out instead.")
+        if not part.turns:
+            raise ScriptError(f"{here}: `turn` is empty; write at least one [[{kind}.turn]].")
+        _check_turns(part.turns, here, answers)
+
+
+def _check_turns(turns: tuple[Turn, ...], where: str, answers: bool) -> None:
     for number, turn in enumerate(turns, 1):
         for call in turn.calls:
             _check_arguments(call, f"{where}, turn #{number}")
@@ -198,7 +223,7 @@ def _check_turns(turns: tuple[Turn, ...], where: str) -> None:
                 f"{where}, turn #{number}: without a `call` the agent stops here and turn #{number + 1} is never "
                 "played; add a call, or join the two."
             )
-    if turns[-1].calls or not turns[-1].text:
+    if answers and (turns[-1].calls or not turns[-1].text):
         raise ScriptError(
             f"{where}, turn #{len(turns)}: the last turn must be the answer; give it a `text` and no `call`."
         )

@@ -5,7 +5,7 @@ import socketserver
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedIOBase
@@ -58,16 +58,28 @@ class Provider:
         They decide what is played.
     log
         JSON lines, one appended before each answer: `at`, `run`, `cell`, `repetition`, `request` (from 1, over this
-        job), `status` (null for an answer that never comes), and `body` when the script says `record`. Never a header.
+        job), `status` (null for an answer that never comes), `judge` when one asks, and `body` when the script says
+        `record`. Never a header.
     run
         The run id written there.
+    judge, keys
+        The name of the judge that asks, if one does, and the keys of its verdict.
     """
 
-    def __init__(self, script: Script, cell: str, repetition: int, log: Path, run: str) -> None:
-        self.script = script
-        self.play = script.play(cell, repetition)
+    def __init__(
+        self,
+        script: Script,
+        cell: str,
+        repetition: int,
+        log: Path,
+        run: str,
+        judge: str | None = None,
+        keys: Sequence[str] = (),
+    ) -> None:
+        self.script, self.judge = script, judge
+        self.play = script.play(cell, repetition) if judge is None else script.judgement(judge, keys, cell, repetition)
         self.log = Path(log)
-        self._line = {"run": run, "cell": cell, "repetition": repetition}
+        self._line = {"run": run, "cell": cell, "repetition": repetition, **({} if judge is None else {"judge": judge})}
         self._lock = threading.Lock()
         self._requests = 0
         self._launches: dict[str, int] = {}
@@ -76,8 +88,8 @@ class Provider:
 
     def __enter__(self) -> "Provider":
         if any(fault.heals_after for fault in self.play.faults):
-            earlier = [line for line in read_lines(self.log) if line["run"] == self._line["run"]]
-            self._job += sum(line["request"] == 1 for line in earlier)
+            asked = [line for line in read_lines(self.log) if line["run"] == self._line["run"]]
+            self._job += sum(line["request"] == 1 and line.get("judge") == self.judge for line in asked)
         self._server = _Server(self)
         self._thread = threading.Thread(target=self._serve, name=NAME, daemon=True)
         self._thread.start()
@@ -110,7 +122,7 @@ class Provider:
         """
         price = self.script.price
         entry = {
-            "id": self.script.model_id(model),
+            "id": self.script.model_id(model) if self.judge is None else model,
             "reasoning": True,
             "thinkingLevelMap": {level: level for level in LEVELS},
             "contextWindow": CONTEXT_WINDOW,

@@ -1,12 +1,12 @@
 """What one run of a rehearsal meets: a play drawn from the script, deterministic in seed, cell and repetition."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from random import Random
 
-from trysquare.rehearsal.language import Declared, Fault, Part, Price, Scale, Turn, Usage, read
+from trysquare.rehearsal.language import Call, Declared, Fault, Part, Price, Scale, Turn, Usage, read
 from trysquare.rehearsal.reading import ScriptError
 
 FILE = "rehearsal.toml"
@@ -97,7 +97,12 @@ class Script:
             Naming the first that has none.
         """
         entries: Mapping[str, Sequence[Part | Scale | Fault]]
-        entries = {"play": self.declared.plays, "scale": self.declared.scales, "fault": self.declared.faults}
+        entries = {
+            "play": self.declared.plays,
+            "scale": self.declared.scales,
+            "fault": self.declared.faults,
+            "judge": self.declared.judges,
+        }
         for kind, listed in entries.items():
             for number, entry in enumerate(listed, 1):
                 if not any(_named(entry.cells, cell) for cell in cells):
@@ -117,22 +122,45 @@ class Script:
         ScriptError
             When no play fits.
         """
-        chosen = self._candidates(cell, repetition)
         draw = Random(f"{self.declared.seed}/{cell}/{repetition}")
-        [part] = draw.choices(chosen, [part.weight for part in chosen])
+        part = _drawn(self._candidates(cell, repetition), draw)
         scales = [scale for scale in self.declared.scales if _named(scale.cells, cell)]
         turns = tuple(_scaled(turn, scales, draw, self.declared.model.spread) for turn in part.turns)
-        return Play(part.name, turns, tuple(fault for fault in self.declared.faults if _fits(fault, cell, repetition)))
+        faults = [fault for fault in self.declared.faults if fault.validators is None]
+        return Play(part.name, turns, tuple(fault for fault in faults if _fits(fault, cell, repetition)))
 
-    def _candidates(self, cell: str, repetition: int) -> list[Part]:
-        fitting = [part for part in self.declared.plays if _fits(part, cell, repetition)]
-        chosen = [part for part in fitting if part.repetitions is not None] or fitting
+    def judgement(self, validator: str, keys: Sequence[str], cell: str, repetition: int) -> Play:
+        """What a judge does with one run; where no [[judge]] fits, it calls true what each of `keys` asks."""
+        fitting = [part for part in self.declared.judges if _named(part.validators, validator)]
+        chosen = _preferred(fitting, cell, repetition)
+        faults = [fault for fault in self.declared.faults if fault.validators and _named(fault.validators, validator)]
+        met = tuple(fault for fault in faults if _fits(fault, cell, repetition))
+        if not chosen:
+            answers = {key: {"value": True, "reason": "A rehearsal: nobody looked."} for key in keys}
+            return Play("rehearsed", (Turn(calls=(Call("verdict", answers),)),), met)
+        draw = Random(f"{self.declared.seed}/{cell}/{repetition}/{validator}")
+        part = _drawn(chosen, draw)
+        return Play(part.name, tuple(_scaled(turn, [], draw, self.declared.model.spread) for turn in part.turns), met)
+
+    def _candidates(self, cell: str, repetition: int) -> Sequence[Part]:
+        chosen = _preferred(self.declared.plays, cell, repetition)
         if not chosen:
             raise ScriptError(
                 f"{self.name}: no [[play]] fits repetition {repetition} of cell {cell!r}; "
                 "add one without `cells` and `repetitions`."
             )
         return chosen
+
+
+def _preferred(parts: Iterable[Part], cell: str, repetition: int) -> Sequence[Part]:
+    """The parts for one run: those that name its repetition when there are any."""
+    fitting = [part for part in parts if _fits(part, cell, repetition)]
+    return [part for part in fitting if part.repetitions is not None] or fitting
+
+
+def _drawn(parts: Sequence[Part], draw: Random) -> Part:
+    [part] = draw.choices(parts, [part.weight for part in parts])
+    return part
 
 
 def _named(patterns: tuple[str, ...] | None, cell: str) -> bool:

@@ -24,8 +24,8 @@ def rebuild(
     bricks: Path,
     base: Base,
     patch: Path,
-    tree: str,
-    base_tree: str,
+    tree: str | None,
+    base_tree: str | None,
     work: Path,
     what: str,
 ) -> Path:
@@ -34,7 +34,8 @@ def rebuild(
     Parameters
     ----------
     base, base_tree, tree
-        What the run started from, and the ids of the tree it started from and of the one it ended with.
+        What the run started from, and the ids of the tree it started from and of the one it ended with; None where an
+        archive does not record one, which then is not checked.
     patch : Path
         Its archived patch; may be empty.
     what : str
@@ -52,14 +53,15 @@ def rebuild(
         raise RepoError(f"{what} cannot be rebuilt: {error}; in the run it had succeeded.") from error
     except RepoError as error:
         raise RepoError(f"{what} cannot be rebuilt: {error}") from error
-    if prepared.base_tree != base_tree:
+    if base_tree not in (None, prepared.base_tree):
         why = (
             "its setup does not make the same files every time" if base.setup else "the archive or a brick was changed"
         )
         raise RepoError(f"{what} started from tree {base_tree} and rebuilding gives {prepared.base_tree}: {why}.")
     expose(prepared, alone=not base.history and base.setup is not None)
-    made = _apply(prepared.hold, base_tree, patch, what) if _size(patch, what) else base_tree
-    if made != tree:
+    started = prepared.base_tree
+    made = _apply(prepared.hold, started, patch, what) if _size(patch, what) else started
+    if tree not in (None, made):
         raise RepoError(f"{what} ended with tree {tree} and its patch gives {made}: restore the archived patch.")
     return prepared.path
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trysquare.config import Config, ConfigError
+from trysquare.custom_metrics import normal
 from trysquare.errors import RepoError
 from trysquare.matrix import Agent, Experiment, Protocol, RunPlan, Source, Task, VerdictPlan
 from trysquare.outputs import cell_dir, run_id, sniff_layout
@@ -83,7 +84,7 @@ def blind(scenario: Scenario, directory: Path, grouped: bool | None) -> bool:
 def task(scenario: Scenario) -> Task:
     """What scoring reads of the task; the files that assertions are about are always collected."""
     declared = scenario.task
-    asserted = [validator.config["path"] for validator in scenario.validators if validator.mode == "custom-metrics"]
+    asserted = [normal(each.config["path"]) for each in scenario.validators if each.mode == "custom-metrics"]
     collect = tuple(dict.fromkeys([*declared.collect, *asserted]))
     return Task(declared.test_command, declared.prepare, declared.artefacts, collect)
 
@@ -157,13 +158,13 @@ def harness(scenario: Scenario, config: Config) -> dict[str, str]:
     return {brick.repo: config.place("harness", brick.repo) for brick in cited(scenario) if brick.repo is not None}
 
 
-def script(scenario: Scenario) -> bytes:
+def script(scenario: Scenario, repetitions: int) -> bytes:
     """The script that a rehearsal of this scenario plays: its own, the one beside it, or the default.
 
     Raises
     ------
     TrysquareError
-        When it cannot be played.
+        When it cannot be played, fits no run, or is for other cells or another model.
     """
     from trysquare import rehearsal
 
@@ -173,5 +174,7 @@ def script(scenario: Scenario) -> bytes:
         text, name = read_file(own.parent, own.name), str(own)
     else:
         text, name = rehearsal.text_for(path)
-    rehearsal.Script.parse(text, name)
+    played = rehearsal.Script.parse(text, name)
+    played.model_id(scenario.agent.model)
+    played.check(scenario.cell_names, repetitions)
     return text.encode()

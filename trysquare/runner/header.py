@@ -5,9 +5,10 @@ from math import ceil
 from statistics import median
 from typing import Any
 
-from trysquare.errors import AgentError
+from trysquare.errors import AgentError, TrysquareError
 from trysquare.files import read_json
-from trysquare.outputs import archived_run_dirs, matrices, measures_in
+from trysquare.measure import Run
+from trysquare.outputs import archived_run_dirs, largest, matrices, measures_in
 from trysquare.runner.plan import Plan
 
 
@@ -27,6 +28,7 @@ def header(plan: Plan) -> list[str]:
         f"load: {protocol.concurrency} at a time, {protocol.timeout:g} s each, {_count(protocol.attempts, 'attempt')}"
         + (f"; at most {_duration(bound)}" if plan.todo else ""),
         *([_spend(plan)] if plan.todo and not matrix.rehearsal else []),
+        *(_power(plan) if plan.todo else []),
         f"isolation: {matrix.isolation}; layout: {place}",
         *plan.blindness,
         *([f"form: {', '.join(manual)} pending until people have answered"] if manual else []),
@@ -89,6 +91,24 @@ def _spend(plan: Plan) -> str:
         sum(usage.get(name) or 0 for name in ("input", "output", "cacheRead", "cacheWrite")) for usage in usages
     )
     return f"spend: about {tokens * todo:,.0f} tokens (median of {of} x {todo}); no archived run has a price"
+
+
+def _power(plan: Plan) -> list[str]:
+    """The smallest gap that so many repetitions establish, when runs of this experiment say how much they vary."""
+    archive = largest(plan.directory.parent, plan.scenario)
+    if archive is None:
+        return []
+    # Only where it is needed: its imports take longer than an idle launch may.
+    from trysquare import power
+    from trysquare.table import group
+
+    runs = [Run.from_row(row) for row in measures_in(archive)]
+    question = power.Question.of(plan.matrix)
+    try:
+        basis = power.measured(question, None, group(runs, question.cells))
+    except TrysquareError as error:
+        return [f"power: no estimate. {error}"]
+    return [power.header_line(question, basis, f"from {_count(len(runs), 'archived run')} in {archive.name}")]
 
 
 def _usages(directory: Any) -> list[Mapping[str, Any]]:

@@ -2,10 +2,11 @@
 
 from trysquare.errors import ArchiveError
 from trysquare.files import read_json
-from trysquare.matrix import CellPlan, Matrix
+from trysquare.matrix import Matrix
 from trysquare.outputs import Carried, archived_run_dirs
 from trysquare.refusals import listed, show
 from trysquare.runner.plan import Plan
+from trysquare.validation.blind import blindness_of, describe_blindness, own_judges
 
 
 def drift_notes(plan: Plan) -> list[str]:
@@ -57,24 +58,5 @@ def _planned_before(plan: Plan) -> set[str]:
 
 
 def blindness(matrix: Matrix) -> tuple[str, ...]:
-    """One line per judge: blind, or which of its pieces differ between cells by declaration."""
-    lines = []
-    for validator in matrix.validators.values():
-        if validator.mode != "judge":
-            continue
-        pieces = list(validator.settings["pieces"])
-        leaks = [piece for piece in pieces if piece == "prompt" and _differ(list(matrix.cells.values()))]
-        if leaks:
-            lines.append(
-                f"judge {validator.name}: only partially blind: {', '.join(leaks)} differs between cells, so the judge "
-                "can tell the treatment"
-            )
-        else:
-            lines.append(f"judge {validator.name}: blind over {len(matrix.cells)} cells (reads {', '.join(pieces)})")
-        if (validator.settings["provider"], validator.settings["model"]) == (matrix.agent.provider, matrix.agent.model):
-            lines.append(f"judge {validator.name}: is the model under test; pin another one")
-    return tuple(lines)
-
-
-def _differ(cells: list[CellPlan]) -> bool:
-    return len({cell.prompt for cell in cells}) > 1
+    """How blind each judge is, and a warning for each that is the model under test."""
+    return (*describe_blindness(blindness_of(matrix), matrix.cells), *own_judges(matrix))

@@ -163,23 +163,29 @@ def refuse_changed(plan: Plan, changed: dict[str, str]) -> str:
 
 
 def refuse_inherited_context(plan: Plan) -> None:
-    """Refuse a work directory below a context file of the agent, which cells with a context would inherit.
+    """Refuse a work directory below a context file, which cells with a context, or with agents, would inherit.
 
     Raises
     ------
     TrysquareError
         Naming the file, when any cell leaves context discovery on.
     """
-    cells = [cell.name for cell in plan.matrix.cells.values() if cell.context is not None or cell.keep_context]
+    cells = {cell.name: "injects agents" for cell in plan.matrix.cells.values() if cell.agents}
+    cells |= {
+        cell.name: "has a context"
+        for cell in plan.matrix.cells.values()
+        if cell.context is not None or cell.keep_context
+    }
     if not cells:
         return
+    cell, why = next(iter(cells.items()))
     workdir = Path(plan.matrix.workdir)
     levels = {level: None for start in (workdir, Path(os.path.realpath(workdir))) for level in (start, *start.parents)}
     for level in levels:
         for name in CONTEXT_NAMES:
             if (level / name).is_file():
                 raise TrysquareError(
-                    f"the cell {show(cells[0])} has a context, and the agent would also read {level / name}, above the "
+                    f"the cell {show(cell)} {why}, and an agent would also read {level / name}, above the "
                     f"work directory {workdir}: move that file, or set [defaults] workdir of the machine file to a "
                     "place that has none above it."
                 )

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trysquare import config as machine
+from trysquare import rounds
 from trysquare.config import Config
 from trysquare.layout import Layout
 from trysquare.matrix import CellPlan, Matrix, Rehearsal, RunPlan
 from trysquare.outputs import Carried, carryable, experiment_name
 from trysquare.refusals import Gathering
-from trysquare.runner import building, notes, refusing
+from trysquare.runner import building, notes, refusing, subagents
 from trysquare.runner.freeze import Freezer
 from trysquare.runner.plan import Plan, interleave
 from trysquare.runner.settings import Settings
@@ -78,8 +79,9 @@ def _resolved(path: Path, settings: Settings) -> Plan:
         settings.only,
         grouped=None if settings.layout is None else settings.layout == "grouped",
         extend=settings.extend,
-        replay=settings.overwrite,
+        replay=settings.overwrite or settings.cell,
         rehearse=settings.rehearse,
+        rejudge=settings.rejudge,
     )
 
 
@@ -94,6 +96,7 @@ def resolve(
     extend: bool = False,
     replay: Sequence[str] = (),
     rehearse: bool = False,
+    rejudge: Sequence[str] = (),
 ) -> Plan:
     """A scenario as a concrete plan.
 
@@ -111,6 +114,8 @@ def resolve(
         Whether runs of a smaller matrix are to be carried.
     rehearse
         Whether a script is played instead of asking the provider.
+    rejudge
+        The judges whose verdicts are to be bought again.
 
     Raises
     ------
@@ -122,7 +127,8 @@ def resolve(
     root = Path(output_root) / f"{REHEARSAL}s" if rehearsed else Path(output_root)
     matrix, bricks = _matrix(scenario, config, root, wish)
     layout = Layout(root / matrix.name)
-    offer = carryable(root, scenario, matrix, matrix.protocol.repetitions)
+    matrix = rounds.settled(layout, matrix, rejudge)
+    offer = carryable(root, scenario, matrix, matrix.protocol.repetitions, wish.only)
     if extend:
         refusing.refuse_carry(offer, root, scenario, matrix.protocol.repetitions)
     plan = Plan(
@@ -141,7 +147,9 @@ def resolve(
         replay=wish.replay,
         only=wish.only,
     )
-    return replace(plan, notes=(*notes.drift_notes(plan), *notes.available_note(offer, extend)))
+    said = (*notes.drift_notes(plan), *notes.available_note(offer, extend), *subagents.unpriced_note(matrix))
+    said = (*said, *rounds.notes(layout, matrix, rejudge))
+    return replace(plan, notes=said)
 
 
 def _matrix(scenario: Scenario, config: Config, root: Path, wish: Wish) -> tuple[Matrix, Mapping[str, bytes]]:
@@ -156,6 +164,8 @@ def _matrix(scenario: Scenario, config: Config, root: Path, wish: Wish) -> tuple
     for cell in scenario.cells:
         with gathering.part():
             cells[cell.name] = freezer.cell(cell)
+    with gathering.part():
+        subagents.refuse_other_thinking(scenario, cells, freezer.bricks)
     protocol, task = building.protocol(scenario, config, wish.overrides), building.task(scenario)
     directory = root / experiment_name(scenario, protocol.repetitions)
     with gathering.part():
@@ -192,7 +202,8 @@ def _freezer(scenario: Scenario, config: Config, wish: Wish, gathering: Gatherin
     script, harness = None, {}
     if wish.rehearse:
         with gathering.part():
-            script = building.script(scenario)
+            repetitions = building.protocol(scenario, config, wish.overrides).repetitions
+            script = building.script(scenario, repetitions)
     with gathering.part():
         harness = building.harness(scenario, config)
     return Freezer(scenario, script, harness)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from trysquare.errors import TrysquareError
+from trysquare.outputs.names import PLACEHOLDER
 from trysquare.refusals import Refusals, closest, listed, show
 
 Kind = Literal["text", "texts", "whole", "seconds", "flag", "layout"]
@@ -25,7 +26,10 @@ class Key:
 
 
 KEYS: Mapping[str, Key] = {
-    "scenario": Key("texts", "path of the scenario, or a list of paths: several matrices in one launch"),
+    "scenario": Key(
+        "texts",
+        "path of the scenario, or a list of paths: several matrices in one launch; or a matrix directory to score",
+    ),
     "output": Key("text", "directory that holds the matrices"),
     "machine_file": Key("text", "the machine file; found walking up from the scenario when absent"),
     "repetitions": Key("whole", "measures this many repetitions instead of the scenario's, in a directory of its own"),
@@ -33,6 +37,7 @@ KEYS: Mapping[str, Key] = {
     "timeout": Key("seconds", "seconds one run may take, instead of the scenario's"),
     "only": Key("texts", "cells to measure; the matrix stays incomplete"),
     "overwrite": Key("texts", "cells whose runs are set aside and measured again", act=True),
+    "cell": Key("texts", "cells whose runs the target discard sets aside", act=True),
     "extend": Key("flag", "carry the runs that a smaller matrix of this experiment holds"),
     "layout": Key("layout", "`grouped` (runs/<cell>/<id>) or `blind` (runs/<id>)"),
     "reference": Key("text", "another reference cell for the pages"),
@@ -57,6 +62,7 @@ class Settings:
     timeout: float | None = None
     only: tuple[str, ...] = ()
     overwrite: tuple[str, ...] = ()
+    cell: tuple[str, ...] = ()
     extend: bool = False
     layout: str | None = None
     reference: str | None = None
@@ -96,8 +102,16 @@ class Settings:
             refusals.add("scenario", "missing; write the path of a scenario, for instance scenario: exp/rule.toml.")
         if values.get("only") and values.get("overwrite"):
             refusals.add("only", "cannot be given with overwrite, which already names the cells; give one of the two.")
+        _check_output(str(values.get("output", "")), refusals)
         refusals.settle()
         return cls(**values)
+
+
+def _check_output(output: str, refusals: Refusals) -> None:
+    if PLACEHOLDER.search(output):
+        refusals.add("output", f"found {show(output)}: the engine fills in braces and <words>; write it without them.")
+    if output.startswith("~"):
+        refusals.add("output", f"found {show(output)}, where nothing expands the `~`; write the directory out.")
 
 
 def _value(name: str, value: Any, refusals: Refusals) -> Any:

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from trysquare import rounds
 from trysquare.files import digest
 from trysquare.frozen import encode
 from trysquare.matrix import Blob, Task, Tree, ValidatorPlan
@@ -44,7 +45,9 @@ def _plan(freezer: Freezer, validator: Validator, where: str, task: Task, judge_
         settings = {name: config[name] for name in ("provider", "model", "thinking")}
         settings = {**settings, "pieces": list(config["pieces"]), "rubric": freezer.file(config["rubric"])}
         settings["criteria"] = digest(settings)
-        return ValidatorPlan(*common, digest(["judge", validator.name]), timeout=judge_timeout, settings=settings)
+        return ValidatorPlan(
+            *common, rounds.pointer_digest(validator.name, 0), timeout=judge_timeout, settings=settings
+        )
     if validator.mode == "form":
         return ValidatorPlan(*common, digest(["form", validator.name]))
     settings = {"path": config["path"], "assertions": [dict(assertion) for assertion in config["assertions"]]}

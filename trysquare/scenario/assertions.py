@@ -3,7 +3,6 @@
 import math
 import re
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Annotated
@@ -11,6 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, Strict
 from pydantic_core import PydanticCustomError
 
+from trysquare.custom_metrics import label_all
 from trysquare.refusals import show
 
 
@@ -76,12 +76,8 @@ def produced(assertions: Sequence[Assertion]) -> list[str]:
 
     A label asserted again gets `#2`, `#3`, ...; raw values come on top, as `value.<metric>`.
     """
-    names = ["passed", "score"]
-    seen: Counter[str] = Counter()
-    for assertion in assertions:
-        label = assertion.name or assertion.metric
-        seen[label] += 1
-        names.append(f"assert.{label}" if seen[label] == 1 else f"assert.{label}#{seen[label]}")
+    labels = label_all((assertion.name, assertion.metric) for assertion in assertions)
+    names = ["passed", "score", *(f"assert.{label}" for label in labels)]
     return [*names, *dict.fromkeys(f"value.{assertion.metric}" for assertion in assertions)]
 
 

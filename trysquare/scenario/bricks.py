@@ -20,12 +20,21 @@ def check_bricks(draft: Draft) -> None:
     """Note every brick that is not one, and every cell that cites a brick nobody defines."""
     for name, brick in draft.file.harness.items():
         where = f"[harness.{key(name)}]"
-        draft.check_word(where, name)
+        _check_name(draft, where, name)
         _check_form(draft, where, name, brick)
         for destination in brick.files or {}:
             _check_destination(draft, f"{where} files", destination)
     if draft.sound("harness"):
         _check_citations(draft)
+
+
+def _check_name(draft: Draft, where: str, name: str) -> None:
+    draft.check_word(where, name)
+    draft.check_size(where, name)
+    if "/" in name or name.startswith(".") or not name:
+        draft.refuse(
+            where, f"the name {show(name)} becomes a directory; write it without `/` and without a leading dot."
+        )
 
 
 def _check_citations(draft: Draft) -> None:
@@ -101,6 +110,7 @@ def _check_pinned(draft: Draft, where: str, brick: Brick) -> None:
             )
     if brick.tag is not None:
         draft.check_word(f"{where} tag", brick.tag)
+        draft.check_size(f"{where} tag", brick.tag)
     if brick.load is not None and escapes(brick.load):
         draft.refuse(f"{where} load", f"found {show(brick.load)}; write a path inside the pinned repository.")
 

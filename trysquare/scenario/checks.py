@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from trysquare.outputs.names import cell_dir, slug
+from trysquare.outputs.names import PLACEHOLDER, cell_dir, slug
 from trysquare.refusals import closest, listed, show
 from trysquare.scenario.bricks import check_bricks
 from trysquare.scenario.cells import blocks
@@ -59,6 +59,8 @@ def _check_task(draft: Draft) -> None:
             "trysquare.toml.",
         )
     draft.check_word("[task] repo", task.repo)
+    draft.check_size("[task] repo", task.repo)
+    draft.check_size("[task] etalon", task.etalon)
     _check_etalon(draft, task.etalon)
     for name, commands in (("test_command", (task.test_command,)), ("prepare", task.prepare or ())):
         for command in commands:
@@ -145,6 +147,8 @@ def _unusable(name: str) -> str | None:
         return "a leading dot or dash, or outer spaces"
     if len(directory.encode()) > NAME_BYTES:
         return f"more than {NAME_BYTES} bytes"
+    if PLACEHOLDER.search(directory):
+        return "braces or a <word>, which the engine would fill in"
     return None
 
 
@@ -153,11 +157,21 @@ def _check_experiment(draft: Draft, cells: Sequence[Cell], name: str) -> None:
     where = "[scenario] name" if file.scenario.name is not None else "the name of the file"
     if CONTROL.search(name) or slug(name).startswith((".", "-")) or name.strip() != name or not name:
         draft.refuse(where, f"found {show(name)}, which becomes a directory; begin with a letter or a digit.")
+    parts = {where: name}
     if file.task is not None and file.agent is not None:
-        size = len("_".join([name, file.task.etalon, file.agent.provider, file.agent.model]).encode())
+        parts |= {"[task] etalon": file.task.etalon}
+        parts |= {"[agent] provider": file.agent.provider, "[agent] model": file.agent.model}
+        size = len("_".join(parts.values()).encode())
         if size > NAME_BYTES:
             draft.refuse(
                 where, f"name, etalon, provider and model have {size} bytes together; shorten them to {NAME_BYTES}."
+            )
+    for place, part in parts.items():
+        if re.search("[{}<>]", part):
+            draft.refuse(
+                place,
+                f"found {show(part)}, which becomes a part of a directory, where the engine fills in braces and angle "
+                "brackets; write it without them.",
             )
     if file.protocol is not None and file.protocol.repetitions * len(cells) > MOST_RUNS:
         runs = file.protocol.repetitions * len(cells)

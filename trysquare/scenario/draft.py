@@ -11,6 +11,10 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """Characters that no name, path or pattern may hold."""
 
 
+WORD_BYTES = 100
+"""Bytes a name may have that is one part of the name of a directory."""
+
+
 @dataclass(frozen=True)
 class Draft:
     """The sections of a file that have the right shape, the names of the others, and the problems noted so far."""
@@ -33,6 +37,12 @@ class Draft:
             self.refuse(
                 where, f"found {show(value)}; write it without a leading dash, outer spaces and control characters."
             )
+
+    def check_size(self, where: str, value: str) -> None:
+        """A value that becomes a part of the name of a directory."""
+        size = len(value.encode())
+        if size > WORD_BYTES:
+            self.refuse(where, f"found {show(value)}, which has {size} bytes; write at most {WORD_BYTES}.")
 
 
 def escapes(path: str) -> bool:

@@ -1,14 +1,22 @@
 """Rules of `[[validation]]` and `[verdict]`: names, metrics, and what a verdict may rest on."""
 
-import re
 from collections.abc import Iterable, Sequence
-from pathlib import PurePosixPath
 
+from trysquare.custom_metrics import inside
 from trysquare.refusals import closest, listed, show
 from trysquare.scenario.assertions import problems, produced
 from trysquare.scenario.cells import JOIN
 from trysquare.scenario.draft import CONTROL, Draft
 from trysquare.scenario.validators import CustomMetrics, Judge
+
+COLUMNS = frozenset(
+    {"cell", "n", "in", "out", "turns", "duration", "tokens in", "tokens out", "duration (s)", "cache read", "cost"}
+    | {"retries", "attempts"}
+)
+"""What the tables call their own columns."""
+
+METRIC_CHARACTERS = 100
+"""Characters a metric's name may have: it is the head of a column."""
 
 
 def check_validation(draft: Draft) -> None:
@@ -44,6 +52,17 @@ def check_validation(draft: Draft) -> None:
 def _check_metric(draft: Draft, where: str, metric: str, name: str, owners: dict[str, str]) -> None:
     if CONTROL.search(metric) or metric.strip() != metric:
         draft.refuse(f"{where} metrics", f"found {show(metric)}; write it without outer spaces and control characters.")
+    if metric in COLUMNS:
+        draft.refuse(
+            f"{where} metrics",
+            f"{show(metric)} is what the tables call a column of their own; rename the metric, for instance to "
+            f"{show(f'{name}_{metric}')}.",
+        )
+    if len(metric) > METRIC_CHARACTERS:
+        draft.refuse(
+            f"{where} metrics",
+            f"found {show(metric)}, which has {len(metric)} characters; write at most {METRIC_CHARACTERS}.",
+        )
     if metric in owners:
         draft.refuse(
             f"{where} metrics",
@@ -54,7 +73,7 @@ def _check_metric(draft: Draft, where: str, metric: str, name: str, owners: dict
 
 
 def _check_custom(draft: Draft, where: str, validator: CustomMetrics) -> None:
-    if not inside(validator.path):
+    if CONTROL.search(validator.path) or not inside(validator.path):
         draft.refuse(
             f"{where} path", f"found {show(validator.path)}; write a path relative to the tree that stays in it."
         )
@@ -70,18 +89,6 @@ def _check_custom(draft: Draft, where: str, validator: CustomMetrics) -> None:
                 f"{show(metric)} is nothing this validator answers{closest(metric, known)}; "
                 f"it answers {listed(known)}.",
             )
-
-
-def inside(path: str) -> bool:
-    """Whether a relative path, `..` resolved, stays in its tree; absolute ones of any system do not."""
-    if CONTROL.search(path) or re.match(r"[/\\]|[A-Za-z]:", path):
-        return False
-    depth = 0
-    for part in PurePosixPath(path.replace("\\", "/")).parts:
-        depth += -1 if part == ".." else 1
-        if depth < 0:
-            return False
-    return depth > 0
 
 
 def check_verdict(draft: Draft, cells: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from trysquare import history
 from trysquare.matrix import Matrix
 from trysquare.measure import Run, counted, tally, valid_runs
 from trysquare.synthesis.model import Evidence
@@ -21,9 +22,11 @@ def warnings(matrix: Matrix, by_cell: ByCell, launches: Launches, evidence: Mapp
         retry_warning(by_cell),
         *_few(by_cell, matrix.verdict.validity),
         *_models(by_cell, evidence),
+        _unpriced(matrix),
         _several("agent versions", (run.agent_version for run in runs), "the agent is part of what was measured"),
         _several("launches", (run.launch for run in runs), "what else the provider served may differ between them"),
-        _carried(launches),
+        *_carried(launches, runs),
+        *_discarded(launches),
         _isolation(runs),
         *(_left_out(cell, of_cell, matrix.verdict.validity) for cell, of_cell in by_cell.items()),
         *(f"{cell} is STALE: the scenario no longer declares it." for cell in by_cell if cell not in matrix.cells),
@@ -50,11 +53,11 @@ def facts(
         ("reference", reference),
         ("a run counts when", " and ".join(counts)),
         ("resampling", f"{plain(verdict.draws)} draws, seed {verdict.seed}"),
-        ("isolation", _each(run.isolation or "none" for run in runs)),
+        ("isolation", _each(run.isolation or "not recorded" for run in runs)),
         ("validators", ", ".join(f"{name} ({each.mode})" for name, each in matrix.validators.items())),
     ]
     measured = {run.launch for run in runs}
-    found += [("launch", _launch(line)) for line in launches if line.get("id") in measured]
+    found += [("launch", _launch(line)) for name, line in history.loads(launches).items() if name in measured]
     return tuple(found)
 
 
@@ -90,19 +93,38 @@ def _models(by_cell: ByCell, evidence: Mapping[str, Evidence]) -> list[str]:
     return [f"More than one model answered ({named}): a gap may be one between models."]
 
 
+def _unpriced(matrix: Matrix) -> str:
+    cells = ", ".join(name for name, cell in matrix.cells.items() if cell.agents)
+    if not cells:
+        return ""
+    return f"Agents are injected in {cells}, and what these consume is in no column of tokens, turns or cost."
+
+
 def _several(nouns: str, values: Iterable[str | None], why: str) -> str:
     counts = Counter(value for value in values if value)
     named = ", ".join(f"{value} ({counted(count, 'run')})" for value, count in sorted(counts.items()))
     return f"The runs come from {len(counts)} {nouns}, {named}: {why}." if len(counts) > 1 else ""
 
 
-def _carried(launches: Launches) -> str:
-    count = sum(line.get("kind") == "carry" for line in launches)
-    return f"Runs were carried here from a smaller matrix, in {counted(count, 'act')}." if count else ""
+def _carried(launches: Launches, runs: Sequence[Run]) -> list[str]:
+    return [
+        f"{counted(entry['runs'], 'run')} came from {entry['directory']} (n = {entry['repetitions']}), measured "
+        f"{entry['concurrency']} at a time: durations and costs of one cell are of more than one session of measuring."
+        for entry in history.carries(launches, {run.id: run.launch for run in runs})
+    ]
+
+
+def _discarded(launches: Launches) -> list[str]:
+    return [
+        f"{line['cell']} was measured again on {line['started'][:10]}, {counted(len(line['runs']), 'run')} set aside: "
+        "whoever chooses what is measured again also chooses what is found."
+        for line in history.of_kind(launches, "discard")
+        if line["runs"]
+    ]
 
 
 def _isolation(runs: Sequence[Run]) -> str:
-    bare = sum((run.isolation or "none") == "none" for run in runs)
+    bare = sum(run.isolation == "none" for run in runs)
     if not bare:
         return ""
     which = "No run was isolated" if bare == len(runs) else f"{counted(bare, 'run')} of {len(runs)} were not isolated"

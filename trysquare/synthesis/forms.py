@@ -37,20 +37,23 @@ def markdown(s: Synthesis) -> str:
         "costs": spend_table(s.tables.costs, s.tables.levels, s.draws, s.seed),
         "gaps": _gap_table(s),
     }
-    return _environment(html=False).get_template("synthesis.md.j2").render(_common(s), **parts)
+    return environment(html=False).get_template("synthesis.md.j2").render(_common(s), **parts)
 
 
-def page(s: Synthesis) -> str:
-    """The synthesis as one HTML page: no script, nothing fetched, light and dark, pictures inlined."""
+def page(s: Synthesis, files: Iterable[Link] | None = None) -> str:
+    """The synthesis as one HTML page: no script, nothing fetched, light and dark, pictures inlined.
+
+    `files` are the links to what it was made from, by default those of a matrix directory.
+    """
     parts = {
         "scores": tables.scores(s),
         "costs": tables.costs(s),
         "gaps": tables.gaps(s),
         "cautious": any(verdict and verdict.caution for row in s.tables.gaps for verdict in row.cases.values()),
         "pictures": [_pictures(panel) for panel in s.panels],
-        "files": [Link(name, name) for name in FILES],
+        "files": [Link(name, name) for name in FILES] if files is None else list(files),
     }
-    return _environment(html=True).get_template("page.html.j2").render(_common(s), **parts)
+    return environment(html=True).get_template("page.html.j2").render(_common(s), **parts)
 
 
 def _common(s: Synthesis) -> dict[str, Any]:
@@ -103,7 +106,8 @@ def _pictures(panel: Panel) -> dict[str, Any]:
 
 
 @cache
-def _environment(html: bool) -> "Environment":
+def environment(html: bool) -> "Environment":
+    """The templates of every page, with the filters they write numbers and texts through."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(

@@ -35,7 +35,7 @@ from trysquare.table.scores import (
     score_table,
     scored_metrics,
 )
-from trysquare.table.tidy import frame
+from trysquare.table.tidy import flat, frame
 
 __all__ = [
     "CAUTION",
@@ -54,6 +54,7 @@ __all__ = [
     "entry",
     "established",
     "finding",
+    "flat",
     "frame",
     "gap_rows",
     "gap_table",

@@ -1,5 +1,6 @@
 """Runs as a tidy pandas frame."""
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,20 @@ def frame(runs: Iterable[Run], order: Sequence[str] = ()) -> "pandas.DataFrame":
     table = table.convert_dtypes()
     table["cell"] = pandas.Categorical(table["cell"], categories=cells, ordered=True)
     return table
+
+
+def flat(table: "pandas.DataFrame") -> "pandas.DataFrame":
+    """The frame as a file can hold it: a metric of no single type is text, as JSON, and None where it is missing."""
+    import pandas
+
+    columns = {name: column for name, column in table.items() if column.dtype == object}
+    texts = {name: [_text(value) for value in column] for name, column in columns.items()}
+    return table.assign(**{str(name): pandas.Series(values, table.index, object) for name, values in texts.items()})
+
+
+def _text(value: Any) -> str | None:
+    missing = value is None or (isinstance(value, float) and value != value)
+    return None if missing else json.dumps(value, ensure_ascii=False)
 
 
 def _row(run: Run) -> dict[str, Any]:

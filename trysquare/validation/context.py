@@ -18,10 +18,10 @@ def where(path: str | Path) -> str:
 
 def write_context(
     directory: str | Path,
-    repo: str | Path,
+    repo: str | Path | None,
     etalon: str,
     etalon_checkout: str | Path,
-    prompt_file: str | Path,
+    prompt_file: str | Path | None,
     session_dir: str | Path | None,
     trace: str | Path | None,
     cell: str,

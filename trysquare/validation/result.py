@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 
@@ -12,13 +12,15 @@ class Result:
     """What one validator returned, or why it did not.
 
     `payload` holds `metrics`, `reasons` and `unjudged`, and is None when the run is `validator_failed`: `detail` then
-    says why in one line. `stderr` is what the validator wrote there, its beginning left out when it was too long.
+    says why in one line. `stderr` is what the validator wrote there, its beginning left out when it was too long, and
+    `seconds` how long a script ran.
     """
 
     mode: str
     payload: Mapping[str, Any] | None
     stderr: str = ""
     detail: str = ""
+    seconds: float = field(default=0.0, compare=False)
 
 
 class Unusable(Exception):

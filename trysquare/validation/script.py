@@ -5,7 +5,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -53,9 +55,14 @@ def run_script(validator: Runnable, context: str | Path, timeout: float, cwd: st
     """
     command = where(validator.config["command"])
     argv = [*([sys.executable] if command.endswith(".py") else []), command, where(context)]
+    began = time.monotonic()
     with Tail(STDERR_KEPT) as errors, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as empty:
         outcome = _run(argv, Path(cwd or empty).resolve(), timeout, errors.fd)
-    stderr = errors.text
+    seconds = round(time.monotonic() - began, 3)
+    return replace(_read(validator, outcome, errors.text), seconds=seconds)
+
+
+def _read(validator: Runnable, outcome: "subprocess.CompletedProcess[bytes] | str", stderr: str) -> Result:
     if isinstance(outcome, str):
         return Result(validator.mode, None, stderr, _one_line(outcome))
     if outcome.returncode != 0:

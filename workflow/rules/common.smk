@@ -17,4 +17,5 @@ wildcard_constraints:
     matrix=r".+_n\d+",
     run=r"([^/]+/)?[0-9a-f]{8}",
     validator=r"[A-Za-z0-9_-]+",
-    digest=r"[0-9a-f]{24}",
+    digest=r"[0-9a-f]{24}(-[0-9a-f]{8})?",
+    reference=r"[^/]+",

@@ -10,7 +10,8 @@ rule measure:
         "../../envs/trysquare.yaml"
     threads: 0
     resources:
-        agent_slots=1,
+        **LAUNCH.needs,
+        runtime=LAUNCH.minutes,
     params:
         spend=LAUNCH.spend,
     shell:

@@ -15,6 +15,24 @@ rule render_matrix:
         "exec python -m trysquare.jobs.render --pointer {output:q} {wildcards.matrix:q} > {log:q} 2>&1"
 
 
+rule render_reference:
+    input:
+        LAUNCH.render_pointer,
+    output:
+        "{matrix}/ledger/reference_{reference}.{digest}",
+    log:
+        "{matrix}/logs/reference_{reference}.{digest}.log",
+    priority: 10**6
+    localrule: True
+    conda:
+        "../../envs/trysquare.yaml"
+    params:
+        reference=LAUNCH.reference,
+    shell:
+        "exec python -m trysquare.jobs.render --pointer {output:q} --reference {params.reference:q} {wildcards.matrix:q}"
+        " > {log:q} 2>&1"
+
+
 rule render:
     input:
         LAUNCH.render,
@@ -25,5 +43,6 @@ rule render:
         "../../envs/trysquare.yaml"
     params:
         matrices=LAUNCH.matrices,
+        reference=LAUNCH.reference,
     shell:
-        "python -m trysquare.jobs.render {params.matrices:q} 2>&1 | tee {log}"
+        "python -m trysquare.jobs.render --reference {params.reference:q} {params.matrices:q} 2>&1 | tee {log}"

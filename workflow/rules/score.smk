@@ -10,6 +10,8 @@ rule score_run:
     priority: 10**6
     conda:
         "../../envs/trysquare.yaml"
+    resources:
+        runtime=LAUNCH.minutes,
     shell:
         "exec python -m trysquare.jobs.score {wildcards.matrix:q} {wildcards.run:q} {wildcards.validator} {wildcards.digest}"
         " > {log:q} 2>&1"

@@ -1,0 +1,70 @@
+"""Commands about a scenario before anything is measured: init, validate."""
+
+import argparse
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from trysquare.errors import TrysquareError
+
+SKELETON = ("scenario.toml", "prompt.md", "hypothesis.md", "trysquare.toml")
+
+
+def register(commands: Any) -> None:
+    """Add the commands of this module."""
+    starting = commands.add_parser("init", help="write a scenario, its prompt and hypothesis, and a machine file")
+    starting.add_argument("directory", type=Path, nargs="?", default=Path(), help="where to (default: here)")
+    starting.set_defaults(command=init)
+    checking = commands.add_parser("validate", help="make every refusal a run would make, without measuring anything")
+    checking.add_argument("scenario", type=Path, help="the scenario file")
+    checking.add_argument("-o", "--output", help="directory the matrix would be written under (default: results)")
+    checking.add_argument("--ping", action="store_true", help="also send one short prompt to each model, which costs")
+    checking.set_defaults(command=validate)
+
+
+def init(options: argparse.Namespace) -> int:
+    """Write the files of a new experiment, or none of them when any is there.
+
+    Raises
+    ------
+    TrysquareError
+        Naming the files that are there, or why nothing can be written.
+    """
+    directory: Path = options.directory
+    taken = [name for name in SKELETON if (directory / name).exists() or (directory / name).is_symlink()]
+    if taken:
+        raise TrysquareError(
+            f"{directory}: {', '.join(taken)} {'is' if len(taken) == 1 else 'are'} there already and nothing is "
+            "overwritten; name another directory."
+        )
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name in SKELETON:
+            with (directory / name).open("x", encoding="utf-8") as file:
+                file.write((files(__package__) / "skeleton" / name).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TrysquareError(f"{directory}: cannot be written to ({error.strerror}); name another directory.") from None
+    print(
+        f"wrote {', '.join(str(directory / name) for name in SKELETON)}\n"
+        f"next: fill them in, write {directory / 'validator.py'}, and see what `trysquare validate "
+        f"{directory / 'scenario.toml'}` says"
+    )
+    return 0
+
+
+def validate(options: argparse.Namespace) -> int:
+    """Say what a run of a scenario would do, or refuse what it would refuse.
+
+    Raises
+    ------
+    TrysquareError
+        With every refusal there is.
+    """
+    from trysquare import validating
+
+    plan = validating.check(options.scenario, options.output)
+    print("\n".join(validating.described(plan)))
+    if options.ping:
+        for line in validating.ping(plan):
+            print(line, flush=True)
+    return 0

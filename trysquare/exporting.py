@@ -1,0 +1,117 @@
+"""A matrix as one file: its runs as a table, or all of it as an archive that opens anywhere."""
+
+import io
+import json
+import os
+import shutil
+import stat
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trysquare.errors import ArchiveError
+from trysquare.files import write_bytes
+from trysquare.measure import counted
+from trysquare.readers import Archive
+from trysquare.table import flat, frame
+
+if TYPE_CHECKING:
+    import pandas
+
+LEFT_OUT = ("logs", "ledger", ".incoming", ".locks", ".snakemake")
+"""What a matrix directory holds that says nothing of the measurement: the engine's, and locks."""
+
+EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The time every file of a zip has, so that the same matrix gives the same bytes."""
+
+LARGE = 2**31
+"""Bytes from which a file in a zip needs the larger format."""
+
+
+def _csv(archive: Archive) -> bytes:
+    return bytes(_flat(archive).to_csv(index=False, lineterminator="\n"), "utf-8")
+
+
+def _parquet(archive: Archive) -> bytes:
+    buffer = io.BytesIO()
+    _flat(archive).to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+def _jsonl(archive: Archive) -> bytes:
+    lines = (json.dumps(run.row(), ensure_ascii=False, allow_nan=False) for run in archive.rows)
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+
+
+FORMATS: dict[str, Callable[[Archive], bytes]] = {"csv": _csv, "parquet": _parquet, "jsonl": _jsonl}
+"""How the runs of a matrix are written as a table."""
+
+
+def _flat(archive: Archive) -> "pandas.DataFrame":
+    table = flat(frame(archive.rows, tuple(archive.cells)))
+    return table.assign(rehearsed=True) if archive.rehearsed else table
+
+
+def export(archive: Archive, form: str, target: Path) -> str:
+    """Write the runs of a matrix as a table, one a row; returns the line that says so.
+
+    `csv` and `parquet` have a column for each metric, and one that says so where a script played the model; `jsonl`
+    has the rows of measures.json as they are.
+    """
+    write_bytes(target, FORMATS[form](archive))
+    return f"{target}: {counted(len(archive.rows), 'run')}"
+
+
+def pack(archive: Archive, target: Path) -> str:
+    """Write a whole matrix into a zip: plan, bricks, evidence, measures and pages; returns the line that says so.
+
+    It holds one directory called like the matrix. The same matrix gives the same bytes, and its tables can be rendered
+    again from what it holds.
+
+    Raises
+    ------
+    ArchiveError
+        When the zip would lie in the matrix, or a file cannot be named in a zip.
+    """
+    root = archive.root.resolve()
+    if target.resolve().is_relative_to(root):
+        raise ArchiveError(f"{target} lies in the matrix it is made of: write it elsewhere.")
+    neighbour = target.with_name(f".{target.name}.{os.getpid()}.new")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with zipfile.ZipFile(neighbour, "w") as made:
+            names = sorted(_held(root))
+            for name in names:
+                _add(made, root, name)
+        neighbour.replace(target)
+    finally:
+        neighbour.unlink(missing_ok=True)
+    return f"{target}: {counted(len(names), 'file')}, {archive.standing()}"
+
+
+def _held(root: Path) -> Iterator[str]:
+    """The files of a matrix by their relative names; what is half written, a neighbour of a file, is passed over."""
+    for folder, folders, names in os.walk(root):
+        relative = Path(folder).relative_to(root)
+        if relative == Path():
+            folders[:] = [name for name in folders if name not in LEFT_OUT]
+        for name in names:
+            if stat.S_ISREG((Path(folder) / name).lstat().st_mode) and not (
+                name.startswith(".") and name.endswith(".new")
+            ):
+                yield (relative / name).as_posix()
+
+
+def _add(made: zipfile.ZipFile, root: Path, name: str) -> None:
+    path = root / name
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise ArchiveError(f"{root} holds a file whose name is not UTF-8 ({name!r}): no zip can hold it.") from None
+    entry = zipfile.ZipInfo(f"{root.name}/{name}", EPOCH)
+    entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+    entry.external_attr = (stat.S_IFREG | 0o644) << 16
+    entry.file_size = path.stat().st_size
+    with path.open("rb") as source, made.open(entry, "w", force_zip64=entry.file_size >= LARGE) as target:
+        shutil.copyfileobj(source, target)

@@ -1,0 +1,77 @@
+"""What a launch is to the matrices it works on: the lock that keeps others away, and a line in launches.jsonl."""
+
+import fcntl
+import os
+import socket
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from trysquare import agent, remote
+from trysquare.errors import TrysquareError
+from trysquare.layout import Layout
+
+UNPACED = 10_000
+"""Jobs per time span from which on a limit is none; the profiles set it."""
+
+
+def hold(layout: Layout) -> int:
+    """Take the lock of a matrix for as long as this process lives; returns its descriptor.
+
+    Raises
+    ------
+    TrysquareError
+        When another launch has it.
+    """
+    path = layout.lock("launch")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise TrysquareError(f"{layout.root} is being run by another launch: wait for it, or stop it.") from None
+    except OSError as error:
+        os.close(handle)
+        raise TrysquareError(
+            f"{path} cannot be locked ({error.strerror}): write results to a file system with locks, with "
+            "--config output=DIR."
+        ) from None
+    return handle
+
+
+def line(workflow: Any, *, measures: bool) -> dict[str, Any]:
+    """What launches.jsonl says of this launch for every matrix, and what its jobs copy into each record."""
+    now = datetime.now(UTC)
+    return {
+        "kind": "launch",
+        "id": f"{now:%Y%m%dT%H%M%S}-{os.getpid()}",
+        "started": now.isoformat(timespec="seconds"),
+        "host": socket.gethostname(),
+        "executor": getattr(workflow.executor_plugin, "name", "local"),
+        "agent": {"kind": "pi", "version": agent.version() if measures else None},
+        "harness": {"version": version("trysquare"), "revision": _revision()},
+    }
+
+
+def pace(workflow: Any) -> None:
+    """Fit the engine's scheduler to this launch."""
+    scheduler = workflow.scheduler
+    limiter = getattr(scheduler, "job_rate_limiter", None)
+    if workflow.local_exec and limiter is not None and limiter.max_jobs >= UNPACED:
+        scheduler.job_rate_limiter = None  # its timers would hold the exit for one second
+    if not workflow.local_exec:
+        remote.follow(workflow)
+
+
+def _revision() -> str | None:
+    """The commit of trysquare itself when it runs from a checkout."""
+    root = Path(__file__).resolve().parent.parent
+    if not (root / ".git").exists():
+        return None
+    found = subprocess.run(
+        ["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=False
+    )
+    return found.stdout.strip() or None

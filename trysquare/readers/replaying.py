@@ -1,0 +1,136 @@
+"""Looking again at an archive of the original trysquare: its trees and contexts, and, where asked, its verdicts."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from trysquare.collecting import lost
+from trysquare.errors import ArchiveError, TrysquareError
+from trysquare.files import read_json, write_json
+from trysquare.layout import Layout
+from trysquare.matrix import ValidatorPlan
+from trysquare.measure import Run, merge
+from trysquare.readers.planning import planned
+from trysquare.readers.trees import Ground, context_of, ground, rebuild_original, verdicts_of
+from trysquare.readers.view import Archive, ArchivedRun
+from trysquare.replaying import DAMAGED
+
+KEPT = {"valid", "validator_failed"}
+"""States of runs that have a tree to score; a run that produced nothing is left alone."""
+
+
+def replay_original(archive: Archive, scenario: Path) -> Iterator[str]:
+    """Rebuild the tree of every measured run, with a fresh context beside it; yields one line per run.
+
+    They are put under `<work directory>/replays/<matrix>/<id>/`. The archive itself stays as it is.
+
+    Raises
+    ------
+    TrysquareError
+        When the scenario is not the one it was measured with, or this machine does not have its repository.
+    """
+    planned(archive, scenario)
+    with ground(scenario, archive.root.absolute().name) as prepared:
+        for archived in _scorable(archive):
+            work = prepared.work / archived.id
+            try:
+                tree = rebuild_original(prepared, archived, work)
+                context_of(prepared, archived, tree, work / "context")
+                yield f"{_named(archived)}: {tree}"
+            except TrysquareError as error:
+                shutil.rmtree(work, ignore_errors=True)
+                yield f"{DAMAGED}{_named(archived)}: {error}"
+
+
+def rescore_original(archive: Archive, scenario: Path) -> Iterator[str]:
+    """Run the script validators of a scenario over every measured run and write down what they return, in the archive.
+
+    Verdicts, metrics, reasons and states are replaced, and a verdict that is replaced stays as `<name>.previous.json`.
+    Usage, durations, attempts and verdicts of other modes are not touched. Yields a line for each run that is damaged,
+    which keeps what it has, and for each metric that had a value and lost it.
+
+    Raises
+    ------
+    TrysquareError
+        When the scenario is not the one it was measured with, or this machine does not have its repository.
+    """
+    planned(archive, scenario)
+    layout = Layout(archive.root)
+    rows, state = read_json(layout.measures), read_json(layout.state)
+    before = {row["id"]: dict(row) for row in rows}
+    places = {row["id"]: row for row in rows}
+    with ground(scenario) as prepared:
+        for archived in _scorable(archive):
+            try:
+                scored = _scored(prepared, archived)
+            except TrysquareError as error:
+                yield f"{DAMAGED}{_named(archived)}: {error}"
+                continue
+            places[archived.id].update(scored)
+            entry = {**state["runs"][archived.id], "state": scored["state"]}
+            entry.pop("detail", None)
+            state["runs"][archived.id] = entry | ({"detail": scored["detail"]} if scored["detail"] else {})
+            write_json(layout.measures, rows)
+            write_json(layout.state, state)
+    yield from lost(before.values(), [Run.from_row(row) for row in rows])
+
+
+def _scorable(archive: Archive) -> list[ArchivedRun]:
+    return [archived for archived in archive.runs if archived.run is not None and archived.state in KEPT]
+
+
+def _named(archived: ArchivedRun) -> str:
+    return f"{archived.id} ({archived.cell}, repetition {archived.repetition})"
+
+
+def _scored(prepared: Ground, archived: ArchivedRun) -> dict[str, Any]:
+    """The parts of a row that scoring decides; fresh verdicts are stored beside the run."""
+    work = prepared.work / archived.id
+    try:
+        tree = rebuild_original(prepared, archived, work)
+        context = context_of(prepared, archived, tree, work / "context")
+        try:
+            fresh: Mapping[str, dict[str, Any]] = verdicts_of(prepared, context, work)
+            problem = ""
+        except ArchiveError as error:
+            fresh, problem = {}, str(error)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    for name, verdict in fresh.items():
+        _store(archived, name, verdict)
+    validators = prepared.matrix.validators
+    results = [(name, fresh.get(name) or _stored(archived, validator)) for name, validator in validators.items()]
+    merged = merge(results, {name: validator.metrics for name, validator in validators.items()})
+    reasons = {name: reason for name, reason in merged.reasons.items() if name not in merged.unjudged}
+    return {
+        "metrics": merged.metrics,
+        "reasons": reasons,
+        **({"unjudged": merged.unjudged} if merged.unjudged else {}),
+        "state": merged.state,
+        "detail": problem or merged.detail,
+    }
+
+
+def _store(archived: ArchivedRun, name: str, verdict: Mapping[str, Any]) -> None:
+    kept = {key: value for key, value in verdict.items() if value or key != "unjudged"}
+    current, previous = archived.files.verdict(name), archived.files.previous(name)
+    if current.exists() and read_json(current) != kept:
+        current.replace(previous)
+    write_json(current, kept)
+
+
+def _stored(archived: ArchivedRun, validator: ValidatorPlan) -> dict[str, Any] | None:
+    """What another mode returned before: its own file, or what people filled in; nothing for a script that failed."""
+    assert archived.run is not None
+    if validator.mode == "script":
+        return None
+    try:
+        verdict = read_json(archived.files.verdict(validator.name))
+        return verdict if isinstance(verdict, dict) else None
+    except FileNotFoundError:
+        given = {name: archived.run.metrics[name] for name in validator.metrics if name in archived.run.metrics}
+        open_ = [name for name in validator.metrics if name not in given]
+        return (
+            {"metrics": given, "unjudged": dict.fromkeys(open_, "never answered")} if validator.mode == "form" else None
+        )

@@ -1,0 +1,113 @@
+"""Launches whose jobs run elsewhere: what they must share is examined, and a stop loses sight of no job."""
+
+import fcntl
+import os
+import socket
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from trysquare import interrupt
+from trysquare.errors import TrysquareError
+from trysquare.layout import Layout
+from trysquare.matrix import Matrix
+
+SKEW = 5.0
+"""Seconds by which the clock of a file system may differ from this machine's without a word."""
+
+
+def follow(workflow: Any) -> None:
+    """Let no stop come between the submission of a job and the engine's note of it, so that all can be cancelled."""
+    executor = getattr(workflow.scheduler, "_executor", None)
+    submit = getattr(executor, "run_job", None)
+    if submit is None:
+        return
+
+    def whole(job: Any) -> None:
+        with interrupt.deferred():
+            submit(job)
+
+    executor.run_job = whole  # type: ignore[union-attr]
+
+
+def examine(layout: Layout, matrix: Matrix) -> list[str]:
+    """What of a matrix may not hold between machines, one sentence each; the lock of the launch is held by now.
+
+    Raises
+    ------
+    TrysquareError
+        When the file system of the matrix grants one lock twice, or the measured repository is not there.
+    """
+    if _free(layout):
+        raise TrysquareError(
+            f"{layout.root} is on a file system that grants one lock twice, so that a run could be paid for twice: "
+            "write results to one that honours flock, with --config output=DIR."
+        )
+    _refuse_invisible(matrix)
+    skew = _skew(layout)
+    return [] if abs(skew) <= SKEW else [_skewed(layout, skew)]
+
+
+def refuse_unseen(layout: Layout, matrix: Matrix, launch: Mapping[str, Any]) -> None:
+    """Refuse, in a job of a launch that runs elsewhere, to spend where that launch cannot be seen.
+
+    Raises
+    ------
+    TrysquareError
+        When the launch has ended or its lock does not reach this machine, or the measured repository is not there.
+    """
+    if launch["executor"] == "local":
+        return
+    here = socket.gethostname()
+    if _free(layout):
+        raise TrysquareError(
+            f"nothing is spent on {here}: the launch {launch['id']} on {launch['host']} has ended, or its lock on "
+            f"{layout.root} is not seen here; results must be on a file system whose locks hold between machines."
+        )
+    _refuse_invisible(matrix)
+    skew = _skew(layout)
+    if abs(skew) > SKEW:
+        print(_skewed(layout, skew))
+
+
+def _refuse_invisible(matrix: Matrix) -> None:
+    checkout = Path(matrix.source.checkout)
+    if not checkout.is_dir():
+        raise TrysquareError(
+            f"{checkout} is not seen on {socket.gethostname()}: put the repository, and `workdir` of the machine file, "
+            "where every machine that measures sees them."
+        )
+
+
+def _free(layout: Layout) -> bool:
+    """Whether the lock of the launch could be taken, although the launch holds it."""
+    try:
+        handle = os.open(layout.lock("launch"), os.O_RDWR)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _skew(layout: Layout) -> float:
+    """Seconds by which the file system's clock is ahead of this machine's."""
+    layout.incoming.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=layout.incoming, prefix="clock-") as probe:
+        before = time.time()
+        probe.write(b".")
+        probe.flush()
+        return os.stat(probe.name).st_mtime - before  # noqa: PTH116
+
+
+def _skewed(layout: Layout, skew: float) -> str:
+    return (
+        f"NOTE: the clock of {layout.root} is {skew:+.0f} s off that of {socket.gethostname()}. Nothing that is "
+        "measured depends on it; the watch page and file times do."
+    )
