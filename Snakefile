@@ -14,6 +14,7 @@ include: "workflow/rules/judge.smk"
 include: "workflow/rules/collect.smk"
 include: "workflow/rules/render.smk"
 include: "workflow/rules/discard.smk"
+include: "workflow/rules/form.smk"
 include: "workflow/rules/smoke.smk"
 
 

@@ -79,6 +79,11 @@ def damage(run: RunLayout) -> list[str]:
     return problems
 
 
+def whole(stage: RunLayout) -> bool:
+    """Whether a stage holds all of a run: its record, which is written last, and every file that promises."""
+    return stage.record.exists() and not damage(stage) and bool(read_json(stage.record).get("evidence"))
+
+
 def refuse_damaged(run: RunLayout) -> None:
     """Refuse to read from a run that is not what was committed.
 
@@ -126,13 +131,11 @@ def refuse_occupied(run: RunLayout) -> None:
 def recover(layout: Layout, run: RunLayout, fits: Callable[[RunLayout], bool]) -> bool:
     """Commit a run that was staged whole by a job that was killed before its rename; half ones are removed.
 
-    The pointer is staged last, so a stage that has one is whole. One that does not fit the plan of today is left alone.
-    To be called under the lock of the run.
+    One that does not fit the plan of today is left alone. To be called under the lock of the run.
     """
     for stage in sorted(layout.incoming.glob(f"{run.id}-*")):
         staged = RunLayout(stage)
-        whole = staged.pointer.exists() and not damage(staged)
-        if not whole:
+        if not whole(staged):
             shutil.rmtree(stage, ignore_errors=True)
         elif not run.record.exists() and fits(staged):
             commit(stage, run)

@@ -9,6 +9,7 @@ from typing import Any
 from trysquare import archive, history
 from trysquare.errors import ArchiveError
 from trysquare.files import dumps, read_json, read_lines, write_json, write_text
+from trysquare.forms.answers import PENDING, answered, pending_lines
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, ValidatorPlan
 from trysquare.measure import Run, merge
@@ -127,13 +128,14 @@ def _scored(matrix: Matrix, run: RunLayout) -> tuple[dict[str, Any], dict[str, s
     results: list[tuple[str, dict[str, Any] | None]] = []
     problems = []
     for name, validator in matrix.validators.items():
-        verdict, problem = _verdict(run, validator)
+        verdict, problem = (answered(run, validator), "") if validator.mode == "form" else _verdict(run, validator)
         results.append((name, verdict))
         if problem:
             problems.append(f"{name}: {problem}")
     merged = merge(results, {name: validator.metrics for name, validator in matrix.validators.items()})
     reasons = {name: reason for name, reason in merged.reasons.items() if name not in merged.unjudged}
-    return merged.metrics, reasons, merged.unjudged, merged.state, "; ".join(problems) or merged.detail
+    unjudged = {name: reason for name, reason in merged.unjudged.items() if reason != PENDING}
+    return merged.metrics, reasons, unjudged, merged.state, "; ".join(problems) or merged.detail
 
 
 def _verdict(run: RunLayout, validator: ValidatorPlan) -> tuple[dict[str, Any] | None, str]:
@@ -183,10 +185,9 @@ def withhold(layout: Layout, state: State, why: str = "") -> None:
 
 def status_line(directory: str | Path, state: State) -> str:
     """One line: how far a matrix is, and the command that completes it when it is not complete."""
-    if state.complete:
-        total = len(state.states)
-        return f"{directory}: complete, {total} of {total} runs valid"
-    return f"{directory}: {incomplete_note(state.counts)}"
+    total, answers = len(state.states), pending_lines(state.matrix, {run.id: run.metrics for run in state.runs})
+    standing = f"complete, {total} of {total} runs valid" if state.complete else incomplete_note(state.counts)
+    return "; ".join([f"{directory}: {standing}", *answers])
 
 
 def _state_json(layout: Layout, state: State) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def several(layout: Layout, matrix: Matrix, runs: Iterable[Run]) -> str:
     )
     return (
         f"{layout.root}: its runs saw {len(found)} commits under the etalon '{matrix.source.etalon}': {seen}; of "
-        "such a mixture nothing is published: put the tag back, discard the cells of the other runs, and measure these again."
+        "such a mixture nothing is published: put the tag back, discard the other runs' cells, and measure these again."
     )
 
 

@@ -125,8 +125,7 @@ def _set_aside(layout: Layout, run: RunLayout) -> Path:
 
 def _reset(layout: Layout, run_id: str) -> None:
     """Set aside what runs that were never committed left: attempts, and stages that must not be committed any more."""
-    stages = [stage for stage in layout.incoming.glob(f"{run_id}-*") if RunLayout(stage).pointer.exists()]
-    for stage in stages:
+    for stage in [*layout.incoming.glob(f"{run_id}-*"), *layout.incoming.glob(f"judge-{run_id}-*")]:
         target = _free(layout, run_id)
         target.parent.mkdir(exist_ok=True)
         stage.rename(target)

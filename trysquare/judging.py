@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trysquare import archive, rounds, validation
+from trysquare import archive, rounds, validation, workplace
 from trysquare.errors import ArchiveError, TrysquareError
 from trysquare.files import append_line, read_json, read_lines, write_bytes, write_json, write_text
 from trysquare.history import of_kind
@@ -97,10 +97,8 @@ def _refuse_over_budget(layout: Layout, matrix: Matrix) -> None:
 
 @contextmanager
 def _case(layout: Layout, matrix: Matrix, run: RunLayout, validator: ValidatorPlan) -> Iterator[Case]:
-    trees = Path(matrix.workdir) / "trees"
-    trees.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=trees, prefix="judge-", ignore_cleanup_errors=True) as work:
-        yield Case(layout, matrix, run, validator, Path(work))
+    with workplace.private(Path(matrix.workdir), "judge-") as work:
+        yield Case(layout, matrix, run, validator, work)
 
 
 def _buy(case: Case) -> bool:

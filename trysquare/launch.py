@@ -10,7 +10,7 @@ from typing import Any
 
 from trysquare import agent, capacity, carrying, discarding, interrupt, launching, remote, replaying, runner
 from trysquare.collecting import State, collect, derive, lost, status_line, withhold
-from trysquare.errors import TrysquareError
+from trysquare.errors import TrysquareError, refused
 from trysquare.files import append_line, write_bytes
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
@@ -30,6 +30,10 @@ def _refusing(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(*args, **kwargs)
         except TrysquareError as error:
             sys.exit(str(error))
+        except OSError as error:
+            if not (sentence := refused(error)):
+                raise
+            sys.exit(sentence)
 
     return refusing
 
@@ -77,7 +81,7 @@ class Launch:
     @property
     def shell_prefix(self) -> str:
         """What every job's shell runs first: the interpreter of this launch is the job's `python`."""
-        return f'export PATH="{Path(sys.executable).parent}:$PATH"; '
+        return f'set -euo pipefail; export PATH="{Path(sys.executable).parent}:$PATH"; '
 
     @property
     def needs(self) -> dict[str, Any]:
@@ -102,6 +106,12 @@ class Launch:
     def reference(self) -> str:
         """The reference the pages are asked for, empty for the declared one."""
         return "" if self._settings is None else self._settings.reference or ""
+
+    @property
+    def rendered(self) -> list[str]:
+        """What the target render hands to its job: the matrices, after the reference where one is asked for."""
+        # The engine leaves out an empty word of a command, and the next one would take its place.
+        return [*(["--reference", self.reference] if self.reference else []), *self.matrices]
 
     def matrix(self, directory: str) -> Matrix:
         """The plan of one matrix: resolved in memory here, or frozen in its directory."""
@@ -134,7 +144,7 @@ class Launch:
             discarding.refuse_interrupted(plan.output, plan.matrix)
             runner.refuse_measured(plan)
             runner.refuse_inherited_context(plan)
-            print("\n".join(runner.header(plan)), file=sys.stderr, flush=True)
+            print("\n".join(runner.header(plan, ask=self._workflow.dryrun)), file=sys.stderr, flush=True)
         agent.command()
 
     def _everything(self, directory: str) -> list[str]:
@@ -143,7 +153,7 @@ class Launch:
         names = [asked.measured(run) for run in runs] + [name for run in runs for name in asked.scores[run.id]]
         if only and any(asked.due(run) for run in asked.matrix.runs.values() if run.cell not in only):
             return names
-        return [*names, asked.render, *([asked.reference(self.reference)] if self.reference else [])]
+        return [*names, asked.collect, asked.render, *([asked.reference(self.reference)] if self.reference else [])]
 
     def _only(self, directory: str) -> tuple[str, ...]:
         return self._plans[directory].only if directory in self._plans else ()
@@ -314,6 +324,7 @@ class Launch:
         if plan.carried is not None:
             append_line(layout.launches, carrying.line(plan.carried, line))
 
+    @_refusing
     def finish(self) -> None:
         """Refresh the derived files after a launch, and say in one line how far each matrix is."""
         if not self._asked & {"run", "score", "discard"}:

@@ -114,7 +114,9 @@ class Layout:
           attempts/<id>.jsonl  attempts/<id>/*.jsonl
           discarded/<id>.<k>/
           requests.jsonl       rehearsals only: one line per request the scripted provider answered
+          forms/<form>.toml    what people are asked; their answers lie with the runs
           logs/  ledger/  .incoming/  .locks/
+          .live/<id>.json      runs under way: their last sign of life; refusals.<launch>.jsonl  what a provider refused
           state.json  measures.json  measures.parquet  synthesis.md  synthesis.html  synthesis_ref-<cell>.*
     """
 
@@ -156,6 +158,10 @@ class Layout:
         """Runs set aside by an explicit act."""
         return self.root / "discarded"
 
+    def form(self, validator: str) -> Path:
+        """forms/<validator>.toml, where a form waits for its answers."""
+        return self.root / "forms" / f"{validator}.toml"
+
     @property
     def requests(self) -> Path:
         """requests.jsonl, the counter of the scripted provider."""
@@ -175,6 +181,19 @@ class Layout:
     def incoming(self) -> Path:
         """Where a run is staged before its one rename."""
         return self.root / ".incoming"
+
+    @property
+    def live(self) -> Path:
+        """What jobs leave behind while they run, for each other and for whoever watches; can be deleted at any time."""
+        return self.root / ".live"
+
+    def heartbeat(self, run_id: str) -> Path:
+        """The last sign of life of one run."""
+        return self.live / f"{run_id}.json"
+
+    def refusals(self, launch: str) -> Path:
+        """Whether the provider served the runs of one launch, from the first one it refused."""
+        return self.live / f"refusals.{launch}.jsonl"
 
     def lock(self, run_id: str) -> Path:
         """The lock of one run."""

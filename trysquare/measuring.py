@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trysquare import agent, archive, remote, repo
+from trysquare import agent, archive, holding, remote, repo, workplace
 from trysquare.errors import ArchiveError, TrysquareError
 from trysquare.files import append_line, read_lines, write_bytes, write_json, write_text
 from trysquare.frozen import encode
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import CellPlan, Extension, Matrix, RunPlan
 from trysquare.outputs.carry import fits
+from trysquare.watching import Heart
 
 EMPTY = 1
 """Exit status of a job whose run produced nothing."""
@@ -67,7 +68,9 @@ def measure(layout: Layout, matrix: Matrix, directory: str, *, may_spend: bool) 
         if not may_spend:
             raise TrysquareError(f"run {run.id} is not measured yet: only the target `run` may spend; ask for it.")
         _refuse_over_budget(layout, matrix)
-        remote.refuse_unseen(layout, matrix, _launch_line(layout))
+        launch = _launch_line(layout)
+        remote.refuse_unseen(layout, matrix, launch)
+        holding.refuse_held(layout, launch)
         with _bench(layout, matrix, planned) as bench:
             return _measure(bench, run)
 
@@ -83,27 +86,24 @@ def _refuse_over_budget(layout: Layout, matrix: Matrix) -> None:
         )
 
 
-def _launch_line(layout: Layout) -> Mapping[str, Any]:
+def _launch_line(layout: Layout) -> dict[str, Any]:
     launches = [line for line in read_lines(layout.launches) if line.get("kind") == "launch"]
     if not launches:
         raise ArchiveError(f"{layout.launches} names no launch: start the matrix with the target `run`.")
-    return launches[-1]
+    return dict(launches[-1])
 
 
 @contextmanager
 def _bench(layout: Layout, matrix: Matrix, planned: RunPlan) -> Iterator[Bench]:
-    trees = Path(matrix.workdir) / "trees"
-    trees.mkdir(parents=True, exist_ok=True)
     layout.incoming.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(dir=trees, prefix=f"{planned.id}-"))
-    stage = Path(tempfile.mkdtemp(dir=layout.incoming, prefix=f"{planned.id}-"))
-    stage.chmod(0o755)
-    try:
-        yield Bench(layout, matrix, planned, _launch_line(layout), work, stage)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-        if not (stage / "run.json").exists():
-            shutil.rmtree(stage, ignore_errors=True)
+    with workplace.private(Path(matrix.workdir), f"{planned.id}-") as work:
+        stage = Path(tempfile.mkdtemp(dir=layout.incoming, prefix=f"{planned.id}-"))
+        stage.chmod(0o755)
+        try:
+            yield Bench(layout, matrix, planned, _launch_line(layout), work, stage)
+        finally:
+            if not (stage / "run.json").exists():
+                shutil.rmtree(stage, ignore_errors=True)
 
 
 def _measure(bench: Bench, run: RunLayout) -> int:
@@ -113,7 +113,9 @@ def _measure(bench: Bench, run: RunLayout) -> int:
         tree = repo.prepare(source, workdir, bench.layout.bricks, cell, matrix.source.commit, bench.work)
     except repo.SetupFailed as error:
         return _empty(bench, {"attempt": None, "detail": str(error)})
-    outcome = _launch(bench, tree)
+    with Heart(bench.layout, bench.planned) as heart:
+        outcome = _launch(bench, tree, heart)
+    holding.note(bench.layout, bench.launch, run.id, outcome)
     if not outcome.produced_something:
         print(f"{bench.planned.id}: {outcome.detail}")
         return EMPTY
@@ -141,7 +143,7 @@ def _provider(bench: Bench) -> Any:
     )
 
 
-def _launch(bench: Bench, tree: repo.Prepared) -> agent.Outcome:
+def _launch(bench: Bench, tree: repo.Prepared, watch: Heart) -> agent.Outcome:
     cell, declared, protocol = bench.cell, bench.matrix.agent, bench.matrix.protocol
     with _provider(bench) as provider:
         offered = None if provider is None else provider.models(declared.model)
@@ -171,6 +173,7 @@ def _launch(bench: Bench, tree: repo.Prepared) -> agent.Outcome:
             protocol.attempts,
             bench.work / "trace.jsonl",
             ceiling=protocol.stream_limit,
+            watch=watch,
             env=agent.environment(bench.work / "home", offered),
             failed=lambda attempt, outcome: _failed(bench, attempt, outcome),
         )

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trysquare import interrupt
+from trysquare import history, holding, interrupt
 from trysquare.errors import TrysquareError
+from trysquare.files import read_lines, write_text
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
 
@@ -19,17 +20,35 @@ SKEW = 5.0
 
 
 def follow(workflow: Any) -> None:
-    """Let no stop come between the submission of a job and the engine's note of it, so that all can be cancelled."""
+    """Let no stop come between the submission of a job and the engine's note of it, so that all can be cancelled.
+
+    A run that would only be told that its provider refuses is not submitted at all.
+    """
+    from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+
     executor = getattr(workflow.scheduler, "_executor", None)
     submit = getattr(executor, "run_job", None)
     if submit is None:
         return
 
     def whole(job: Any) -> None:
+        if _held_back(job):
+            executor.report_job_error(SubmittedJobInfo(job))  # type: ignore[union-attr]
+            return
         with interrupt.deferred():
             submit(job)
 
     executor.run_job = whole  # type: ignore[union-attr]
+
+
+def _held_back(job: Any) -> bool:
+    if job.is_group() or job.rule.name != "measure":
+        return False
+    layout = Layout(Path(job.wildcards.matrix))
+    sentence = holding.held(layout, history.of_kind(read_lines(layout.launches), "launch")[-1])
+    if sentence:
+        write_text(str(job.log[0]), sentence + "\n")
+    return bool(sentence)
 
 
 def examine(layout: Layout, matrix: Matrix) -> list[str]:

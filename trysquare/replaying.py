@@ -11,6 +11,7 @@ from trysquare.errors import ArchiveError, RepoError, TrysquareError
 from trysquare.files import read_json
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, RunPlan
+from trysquare.pointers import FREE_MODES
 from trysquare.refusals import key, show
 
 
@@ -29,7 +30,7 @@ def archived(names: Iterable[str]) -> dict[str, tuple[Path, Matrix]]:
             continue
         path = path if path.name else path.resolve()
         matrix = Matrix.load(Layout(path).plan)
-        if not path.name.endswith(f"_n{matrix.protocol.repetitions}"):
+        if path.name != matrix.name:
             raise ArchiveError(
                 f"{path} holds {matrix.name}: name the directory so again, since its name says what was measured."
             )
@@ -115,6 +116,6 @@ def _rebuild(layout: Layout, matrix: Matrix, run: RunLayout, work: Path) -> Path
     work.mkdir(parents=True)
     configuration = read_json(run.configuration)
     tree = scoring.rebuild(layout, matrix, run, configuration, work)
-    for validator in matrix.validators.values():
+    for validator in (each for each in matrix.validators.values() if each.mode in FREE_MODES):
         scoring.write_context(matrix, run, validator, configuration, tree, work / "contexts" / validator.name)
     return tree

@@ -105,9 +105,9 @@ def _doubts(validator: ValidatorPlan, kept: Iterable[Mapping[str, Any]]) -> list
     again = f"; --config rejudge={validator.name} buys them again"
     lines = []
     if other:
-        lines.append(f"KEPT: {counted(other, 'verdict')} of {validator.name} were given by other criteria{again}")
+        lines.append(f"KEPT, though given by other criteria: {counted(other, 'verdict')} of {validator.name}{again}")
     if lacking:
-        lines.append(f"KEPT: verdicts of {validator.name} lack {', '.join(lacking)}{again}")
+        lines.append(f"KEPT, though they lack {', '.join(lacking)}: verdicts of {validator.name}{again}")
     return lines
 
 

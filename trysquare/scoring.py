@@ -1,14 +1,11 @@
 """Scoring one archived run with one validator. Always starts from the archive."""
 
-import shutil
-import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trysquare import archive, repo, validation
+from trysquare import archive, repo, validation, workplace
 from trysquare.errors import ArchiveError
 from trysquare.files import read_json, write_json, write_text
 from trysquare.frozen import decode
@@ -38,7 +35,7 @@ def score(layout: Layout, matrix: Matrix, directory: str, name: str, pointer: st
             f"{layout.plan} does not hold validator '{name}' as {digest}: launch again, the scenario changed."
         )
     archive.refuse_damaged(run)
-    with _work(matrix, run.id) as work:
+    with workplace.private(Path(matrix.workdir), f"score-{run.id}-") as work:
         started = time.monotonic()
         result = _validate(layout, matrix, run, validator, work)
         duration = round(time.monotonic() - started, 3)
@@ -55,17 +52,6 @@ def score(layout: Layout, matrix: Matrix, directory: str, name: str, pointer: st
     for emitted in {digest, pointer}:
         write_json(run.score_pointer(name, emitted), {"run": run.id})
     return 0
-
-
-@contextmanager
-def _work(matrix: Matrix, run_id: str) -> Iterator[Path]:
-    trees = Path(matrix.workdir) / "trees"
-    trees.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(dir=trees, prefix=f"score-{run_id}-"))
-    try:
-        yield work
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def _store(run: RunLayout, name: str, verdict: Mapping[str, Any]) -> None:

@@ -68,10 +68,10 @@ def ping(plan: runner.Plan) -> Iterator[str]:
 
 
 def _models(plan: runner.Plan) -> list[tuple[str, str, str]]:
-    """Provider, model and thinking level of the measured agent and of each judge, once each."""
-    asked, judges = plan.scenario.agent, [each.config for each in plan.scenario.validators if each.mode == "judge"]
+    """Provider, model and thinking level of the measured agent and, where no script plays them, of each judge."""
+    asked, rehearsed = plan.scenario.agent, plan.matrix.rehearsal is not None
     found = {(asked.provider, asked.model): asked.thinking}
-    for judge in judges:
+    for judge in [each.config for each in plan.scenario.validators if each.mode == "judge" and not rehearsed]:
         found.setdefault((judge["provider"], judge["model"]), judge["thinking"])
     return [(*names, thinking) for names, thinking in found.items()]
 

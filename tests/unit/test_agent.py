@@ -68,6 +68,11 @@ def test_a_pattern_resolves_to_the_ids_that_contain_it(declared: str, ran: str, 
     assert agent.resolves_to(declared, ran) is same
 
 
+def test_a_pattern_may_carry_a_thinking_level() -> None:
+    assert agent.thinking_of("gemma-4:high") == "high" and agent.thinking_of("acme/gemma-4:off") == "off"
+    assert [agent.thinking_of(pattern) for pattern in ("gemma-4", "gemma:4b", ":high", "high")] == [None] * 4
+
+
 @pytest.fixture
 def operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The home of an operator's own agent, full of things that must stay out."""

@@ -84,6 +84,11 @@ CASES = [
     case("upper case", _set("task", "etalon", "A" * 40), "[task] etalon", '"AAA', "lower case"),
     case("no prompt", _drop("task", "prompt"), "[task] prompt", "missing", 'prompt = "prompts/task.md"'),
     case("lost prompt", _set("task", "prompt", "a/b.md"), "[task] prompt", '"a/b.md"', "is a path", "correct it"),
+    case(
+        "lost context", _set("variants", "x", {"context": "a/b.md"}), "[variants.x] context", '"a/b.md"', "correct it"
+    ),
+    case("lost system", _set("variants", "x", {"system": "b.txt"}), "[variants.x] system", '"b.txt"', "correct it"),
+    case("lost cell setup", _set("variants", "x", {"setup": "no.sh"}), "[variants.x] setup", '"no.sh"', "correct it"),
     case("a directory", _set("task", "prompt", "./prompts"), "[task] prompt", '"./prompts"', "name a file"),
     case("a device", _set("task", "prompt", "/dev/zero"), "[task] prompt", '"/dev/zero"', "name a file"),
     case("blank file", _set("task", "prompt", "blank.md"), "[task] prompt", '"blank.md"', "write the text"),
@@ -115,6 +120,7 @@ CASES = [
     case("a truth", _set("protocol", "repetitions", True), "[protocol] repetitions", "found true", "whole number"),
     case("a million", _set("protocol", "repetitions", 90_000), "[protocol] repetitions", "540000 runs", "split"),
     case("timeout", _set("protocol", "timeout", -1), "[protocol] timeout", "found -1", "more than 0"),
+    case("concurrency", _set("protocol", "concurrency", 0), "[protocol] concurrency", "found 0", "1 or more"),
     case("attempts", _set("protocol", "attempts", 0), "[protocol] attempts", "found 0", "1 or more"),
     case("cost", _set("protocol", "max_cost", "1"), "[protocol] max_cost", 'found "1"', "a number"),
     case("endless", _set("protocol", "max_cost", float("inf")), "[protocol] max_cost", "Infinity", "a finite number"),
@@ -256,6 +262,10 @@ CASES = [
     case("command bit", _set("validation", 0, "command", "plain.sh"), "[[validation]] #1 command", "chmod +x"),
     case("name", _set("validation", 0, "name", "a b"), "[[validation]] #1 name", '"a b"', "letters, digits"),
     case("lost rubric", _set("validation", 1, "rubric", "no"), "[[validation]] #2 rubric", '"no"', "correct it"),
+    case("no command", _drop("validation", 0, "command"), "[[validation]] #1 command", "missing", "write command = "),
+    case("no rubric", _drop("validation", 1, "rubric"), "[[validation]] #2 rubric", "missing", "write rubric = "),
+    case("judge's provider", _drop("validation", 1, "provider"), "[[validation]] #2 provider", "missing", "write"),
+    case("judge's model", _drop("validation", 1, "model"), "[[validation]] #2 model", "missing", "write model = "),
     case("judge's thinking", _drop("validation", 1, "thinking"), "[[validation]] #2 thinking", "missing", "write"),
     case("pieces", _set("validation", 1, "pieces", ["diff", "x"]), "[[validation]] #2 pieces[1]", '"x"', '"response"'),
     case("metrics path", _set("validation", 2, "path", "../x"), "[[validation]] #3 path", '"../x"', "stays in it"),
@@ -289,6 +299,23 @@ def test_a_refusal_names_the_file_the_key_what_was_found_and_the_remedy(
     found = line(refusal(here, raw), *parts)
     assert found.startswith(f"{here / 'rule.toml'}: ")
     assert found.endswith((".", ")."))
+
+
+@pytest.mark.parametrize("operator", ["&&", "||", ";", "|", ">", ">>", "<", "&"])
+@pytest.mark.parametrize("key", ["test_command", "prepare"])
+def test_a_word_that_only_a_shell_understands_is_refused_by_name(here: Path, key: str, operator: str) -> None:
+    raw = scenario()
+    command = f"python3 -m unittest {operator} more"
+    raw["task"][key] = command if key == "test_command" else [command]
+    line(
+        refusal(here, raw), f"{here / 'rule.toml'}: [task] {key}: ", f"uses `{operator}`", "put the steps into a script"
+    )
+
+
+@pytest.mark.parametrize("word", ["skills", "agents", "extensions"])
+def test_a_brick_written_into_a_cell_is_refused_with_where_it_belongs(here: Path, word: str) -> None:
+    raw = small(variants={"plain": {}, "x": {word: ["a"]}})
+    line(refusal(here, raw), "[variants.x]: unknown key", word, "define [harness.<name>]", 'write harness = ["<name>"]')
 
 
 def test_every_column_of_the_tables_is_a_name_no_metric_may_have() -> None:

@@ -209,6 +209,20 @@ def test_a_numeric_criterion_is_a_median():
     assert "in_scope (a number)" in page(s)
 
 
+@pytest.mark.parametrize("name", ["cost", "retries", "attempts", "tokens in"])
+def test_a_metric_named_like_what_a_run_took_has_a_column_of_its_own(name):
+    plan = matrix(CELLS[:2])
+    script = replace(plan.validators["script"], metrics=(name, "delivered"))
+    plan = replace(plan, validators={"script": script}, verdict=replace(plan.verdict, criterion=name))
+    runs = rows(plan)
+    for run in runs:
+        run.metrics[name] = run.metrics.pop("in_scope")
+        run.usage["cost"] = 2.5
+    s = built(plan, runs)
+    first = dict(zip(s.run_columns, s.cells[0].runs[0].values, strict=True))
+    assert first[f"metric.{name}"] == "no" and first[name] not in ("no", "yes")
+
+
 # References, cells, draws
 
 
@@ -428,6 +442,17 @@ def test_a_small_level_keeps_a_decimal_so_that_a_gap_can_be_seen_in_it():
     runs = [replace(run, duration=1.6 if run.cell == CELLS[1] else 1.4) for run in rows(plan)]
     claim = next(claim for claim in built(plan, runs).said if claim.measure == "duration")
     assert (claim.levels, claim.gap) == (("1.6 s", "1.4 s"), "+0.2")
+
+
+@pytest.mark.parametrize(
+    ("high", "levels"), [(10.4, ("10.4", "10.0")), (10.0004, ("10.0004", "10.0000")), (10, ("10", "10"))]
+)
+def test_two_levels_that_differ_never_read_the_same(high, levels):
+    plan = matrix(CELLS[:2])
+    runs = [replace(run, usage={**run.usage, "turns": high if run.cell == CELLS[1] else 10}) for run in rows(plan)]
+    s = built(plan, runs)
+    claim = next(claim for claim in (*s.said, *s.unsaid) if claim.measure == "turns")
+    assert claim.levels == levels
 
 
 def test_names_and_texts_are_shown_as_they_are_whatever_they_hold():

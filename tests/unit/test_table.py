@@ -3,13 +3,16 @@ import statistics
 import subprocess
 import sys
 
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from trysquare import table, verdict
 from trysquare.errors import TrysquareError
 from trysquare.measure import Run
+from trysquare.table.tidy import flat
 
 DRAWS = 400
 
@@ -154,11 +157,34 @@ def test_a_value_of_another_type_than_the_criterion_is_refused_and_not_left_out(
         table.gap_rows(cells(base=[3], other=[True]), "base", [table.criterion_measure("passed")])
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e200, "12", [3]])
+def test_a_usage_that_is_no_number_is_refused_and_the_run_is_named(value):
+    by_cell = {"base": [run("base", 1, usage={"input": value})], "other": [run("other", 1)]}
+    for call in (table.gap_rows, lambda cells_, _, measures: table.spend_rows(cells_, measures)):
+        with pytest.raises(TrysquareError, match=r"in of run base-1 is .* no number to compare"):
+            call(by_cell, "base", table.cost_measures())
+
+
+def test_a_number_too_large_to_square_is_no_criterion():
+    with pytest.raises(TrysquareError, match="no number up to 1e150"):
+        table.criterion_measure("size", [1.7e308])
+    assert table.criterion_measure("size", [1e150]).stat is statistics.median
+
+
 def test_the_type_of_the_criterion_decides_its_statistic_and_its_unit():
     assert table.criterion_measure("passed").stat is verdict.mean
     assert table.criterion_measure("passed", False).render(-0.1) == "-10 pts"
     assert table.criterion_measure("score", 0.5).stat is statistics.median
     assert table.criterion_measure("score", [1, 2.5]).render(0.25) == "+0.2"
+
+
+@pytest.mark.parametrize("name", ["in", "out", "turns", "duration"])
+def test_a_criterion_named_like_a_cost_is_a_column_beside_it(name):
+    by_cell = {cell: [run(cell, i, **{name: cell == "other"}) for i in range(1, 6)] for cell in ("base", "other")}
+    measures = [*table.cost_measures(), criterion(by_cell, name)]
+    [row] = table.gap_rows(by_cell, "base", measures, draws=DRAWS)
+    assert (row.cases[f"metric.{name}"].gap, row.cases[name].gap) == (1, 0)
+    assert f"metric.{name}: +100 pts" in table.gap_table([row], measures, DRAWS, 1)
 
 
 def test_declared_metrics_are_split_in_order_and_none_is_lost():
@@ -175,7 +201,7 @@ def test_the_score_table_shows_rates_of_judged_runs_names_the_rest_and_counts_in
     text = table.score_table(rows, ["passed"], {"size": "number"})
     assert text == (
         "| cell | passed |\n| --- | ---: |\n| other | - |\n| later | - |\n| base | 1/2 |\n"
-        "\nother: 1 of 3 runs not valid.\n"
+        "\nNot valid: 1 of 3 runs of other.\n"
         "\nDeclared and not true or false in every run: size (number).\n"
     )
 
@@ -230,6 +256,30 @@ def test_a_comparison_of_matrices_shows_rates_on_both_sides_and_names_cells_of_o
     assert "| a | 3/3 -> 1/2 |\n| gone | 1/1 -> - |\n| new | - -> 0/2 |" in text
 
 
+NAMES = ("*b* _i_ ~~s~~ a*b*c", "`code` [a](http://x.y) ![i](z)", "<b>x</b> &amp; <!-- c -->", "| \\| \\", "__init__")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_shown_as_it_is_in_every_table_and_under_it(name):
+    runs = [run(cell, i, delivered=True, **{name: cell == name}) for cell in ("base", name) for i in range(1, 6)]
+    runs.append(run(name, 6, state="empty"))
+    by_cell, costs = table.group(runs), table.spend_measures(runs)
+    measures = [*table.cost_measures(), criterion(by_cell, name)]
+    written = [
+        table.score_table(table.score_rows(by_cell, [name]), [name], {name: "a number"}),
+        table.spend_table(table.spend_rows(by_cell, costs, draws=DRAWS), costs, DRAWS, 1),
+        table.gap_table(table.gap_rows(by_cell, "base", measures, draws=DRAWS), measures, DRAWS, 1),
+        table.compare_table(table.compare_rows(by_cell, by_cell, [name]), [name], name, "n4"),
+    ]
+    for text in written:
+        inline = [token for token in MarkdownIt("gfm-like", {"linkify": False}).parse(text) if token.type == "inline"]
+        assert {child.type for token in inline for child in token.children} <= {"text", "text_special", "code_inline"}
+        shown = ["".join(child.content for child in token.children) for token in inline]
+        assert name in shown
+        naming = [line for line in shown if line.startswith(("Not valid: ", "Declared", name))]
+        assert all(name in line for line in naming)
+
+
 def test_retries_are_named_by_cell_and_unknown_ones_are_not_taken_for_none():
     calm = [run("calm", 1), run("calm", 2)]
     assert table.retry_warning({"calm": calm}) == ""
@@ -259,6 +309,13 @@ def test_a_metric_named_like_a_column_is_kept_beside_it():
     assert frame["metric.cost"].tolist() == [True]
     assert frame["cost"].tolist() == [0]
     assert table.frame([]).empty
+
+
+def test_a_name_that_is_not_utf8_goes_into_a_frame_and_its_file_as_an_escape(tmp_path):
+    frame = table.frame([run("a", 1, **{"caf\udce9": "b\udce9", "files": ["c\udce9"]})])
+    assert frame["caf\\udce9"].tolist() == ["b\\udce9"]
+    flat(frame).to_parquet(tmp_path / "runs.parquet")
+    assert pandas.read_parquet(tmp_path / "runs.parquet")["files"].tolist() == ['["c\\udce9"]']
 
 
 def test_importing_the_tables_loads_neither_pandas_nor_scipy():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -204,22 +205,42 @@ def counter_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture
-def bench(tmp_path: Path, counter_repository: Path) -> Bench:
+def made(place: Path, repository: Path) -> Bench:
     """Two cells and two repetitions, in a directory whose name holds a space."""
     try:
         agent.command()
     except AgentError as error:
         pytest.skip(f"the agent is not installed: {error}")
-    made = Bench(tmp_path / "an experiment")
-    made.write("scenario.toml", SCENARIO.format(python=sys.executable, repetitions=2))
-    made.write("rule.md", "Change nothing but counter.py.\n")
-    made.write("validator.py", VALIDATOR)
-    made.write("rehearsal.toml", SCRIPT)
-    made.write(
-        "trysquare.toml", f'[repos]\ncounter = "{counter_repository}"\n\n[defaults]\nworkdir = "{tmp_path}/work"\n'
-    )
-    return made
+    bench = Bench(place / "an experiment")
+    bench.write("scenario.toml", SCENARIO.format(python=sys.executable, repetitions=2))
+    bench.write("rule.md", "Change nothing but counter.py.\n")
+    bench.write("validator.py", VALIDATOR)
+    bench.write("rehearsal.toml", SCRIPT)
+    machine = f'[repos]\ncounter = "{repository}"\n\n[defaults]\nworkdir = "{place}/work"\n'
+    bench.write("trysquare.toml", machine)
+    return bench
+
+
+@pytest.fixture
+def bench(tmp_path: Path, counter_repository: Path) -> Bench:
+    """An experiment that nothing was measured of yet."""
+    return made(tmp_path, counter_repository)
+
+
+@pytest.fixture(scope="session")
+def finished_once(tmp_path_factory: pytest.TempPathFactory, counter_repository: Path) -> Bench:
+    bench = made(tmp_path_factory.mktemp("finished"), counter_repository)
+    bench.snakemake("run")
+    return bench
+
+
+@pytest.fixture
+def finished(tmp_path: Path, counter_repository: Path, finished_once: Bench) -> Bench:
+    """A complete matrix, measured once for all tests and copied for each."""
+    made(tmp_path, counter_repository)
+    for name in ("results", ".snakemake"):
+        shutil.copytree(finished_once.root / name, tmp_path / "an experiment" / name)
+    return Bench(tmp_path / "an experiment")
 
 
 @contextmanager

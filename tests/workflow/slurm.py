@@ -13,7 +13,7 @@ from pathlib import Path
 DAEMONS = ("munged", "slurmctld", "slurmd")
 COMMANDS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
 NODE = socket.gethostname().partition(".")[0]
-PATIENCE = 30
+PATIENCE = 90
 
 CONFIGURATION = """
 ClusterName=loopback
@@ -83,14 +83,14 @@ class Slurm:
         """The ids of the jobs that wait, run, or are being ended."""
         return self.command("squeue", "--noheader", "--format=%i").split()
 
-    def jobs_of(self, what: str) -> list[str]:
-        """The ids of the queued jobs whose comment holds a text."""
+    def jobs_of(self, *texts: str) -> list[str]:
+        """The ids of the queued jobs whose comment holds every text."""
         lines = self.command("squeue", "--noheader", "--format=%i %k").splitlines()
-        return [line.split()[0] for line in lines if what in line]
+        return [line.split()[0] for line in lines if all(text in line for text in texts)]
 
     def start_node(self) -> None:
         subprocess.run(["slurmd", "-f", self.root / "slurm.conf", "-N", NODE], check=True, env=self._daemons)
-        self._wait_for(lambda: self.command("sinfo", "--noheader", "--format=%t") in ("idle", "mix", "alloc"))
+        wait_for(lambda: self.command("sinfo", "--noheader", "--format=%t") in ("idle", "mix", "alloc"))
 
     def kill_node(self) -> None:
         os.kill(self._pid("slurmd"), signal.SIGKILL)
@@ -115,7 +115,7 @@ class Slurm:
                 os.kill(number, signal.SIGTERM)
             except (FileNotFoundError, ProcessLookupError):
                 continue
-            self._wait_for(lambda number=number: not Path(f"/proc/{number}").exists())
+            wait_for(lambda number=number: not Path(f"/proc/{number}").exists())
 
     def _start_munge(self) -> None:
         place, key = self.root / "munge", self.root / "munge" / "key"
@@ -140,13 +140,14 @@ class Slurm:
     def _pid(self, name: str) -> int:
         return int((self.root / f"{name}.pid").read_text())
 
-    @staticmethod
-    def _wait_for(condition) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not condition():
-            if time.monotonic() > deadline:
-                raise AssertionError("Slurm's daemons did not follow in time")
-            time.sleep(0.05)
+
+def wait_for(condition):
+    """Look until a condition holds: what happens on a cluster is told to nobody."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError("what was waited for did not happen in time")
+        time.sleep(0.05)
 
 
 def _free_port() -> int:

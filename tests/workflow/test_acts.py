@@ -1,4 +1,4 @@
-"""What a user may want of a matrix beside finishing it: extend it, measure a cell again, only some cells, other pages."""
+"""What one may want of a matrix beside finishing it: extend it, measure a cell again, some cells only, other pages."""
 
 import json
 import os
@@ -22,110 +22,108 @@ def of_cell(bench, cell):
     return {path.parent.name for path in bench.records if path.parent.parent.name == cell}
 
 
-def test_an_extended_matrix_carries_what_a_smaller_one_holds_and_measures_the_rest(bench):
-    bench.snakemake("run")
-    smaller = bench.evidence()
-    larger = replace(bench, repetitions=3)
-    told = bench.snakemake("run", "-n", "repetitions=3")
+def test_an_extended_matrix_carries_what_a_smaller_one_holds_and_measures_the_rest(finished):
+    smaller = finished.evidence()
+    larger = replace(finished, repetitions=3)
+    told = finished.snakemake("run", "-n", "repetitions=3")
     assert "6 to perform" in told and "AVAILABLE: 4 of these runs" in told
-    shutil.rmtree(bench.records[0].parent / "validation")
+    shutil.rmtree(finished.records[0].parent / "validation")
 
-    output = bench.snakemake("run", "repetitions=3", "extend=true")
+    output = finished.snakemake("run", "repetitions=3", "extend=true")
 
     assert "CARRIED: 4 runs" in output and "2 to perform, 0 kept, 4 carried" in output
     # The verdicts that came along are not made again; the one that was lost is.
     assert "carry 4, measure 2, score_run 3" in output
     assert smaller.items() <= larger.evidence().items()
-    assert bench.evidence() == smaller
-    carried = {path.parent.name for path in bench.records}
+    assert finished.evidence() == smaller
+    carried = {path.parent.name for path in finished.records}
     assert set(larger.requests_by_run) == {path.parent.name for path in larger.records} - carried
     state = larger.state()
     assert state["complete"] is True
     assert {name for name, run in state["runs"].items() if run.get("carried")} == carried
     [entry] = state["carried"]
-    assert (entry["directory"], entry["repetitions"], entry["runs"]) == (bench.matrix.name, 2, 4)
+    assert (entry["directory"], entry["repetitions"], entry["runs"]) == (finished.matrix.name, 2, 4)
     assert kinds(larger) == ["launch", "carry"]
     assert "4 runs came from" in (larger.matrix / "synthesis.md").read_text()
-    assert "jobs:" not in bench.snakemake("run", "repetitions=3", "extend=true")
+    assert "jobs:" not in finished.snakemake("run", "repetitions=3", "extend=true")
 
-    for path in bench.records:
+    for path in finished.records:
         record = json.loads(path.read_text())
         path.write_text(json.dumps({**record, "duration": 0}))
-    output = bench.snakemake("run", "repetitions=4", "extend=true")
-    assert "CARRIED: 6 runs" in output and bench.matrix.name not in output.split("jobs:")[1]
+    output = finished.snakemake("run", "repetitions=4", "extend=true")
+    assert "CARRIED: 6 runs" in output and finished.matrix.name not in output.split("jobs:")[1]
 
 
-def test_runs_that_were_measured_as_something_else_are_not_carried(bench):
-    bench.snakemake("run")
-    bench.edit("rule.md", "Change nothing", "Change as little as you can")
+def test_runs_that_were_measured_as_something_else_are_not_carried(finished):
+    finished.edit("rule.md", "Change nothing", "Change as little as you can")
 
-    output = bench.snakemake("run", "repetitions=3", "extend=true", code=1)
+    output = finished.snakemake("run", "repetitions=3", "extend=true", code=1)
 
     assert "cannot be carried: the cell 'rule' had another context" in output
-    assert not replace(bench, repetitions=3).root.joinpath("results/rehearsals", f"{bench.matrix.name[:-1]}3").exists()
+    assert (
+        not replace(finished, repetitions=3)
+        .root.joinpath("results/rehearsals", f"{finished.matrix.name[:-1]}3")
+        .exists()
+    )
 
 
-def test_a_run_that_was_damaged_is_not_carried_and_not_measured_instead(bench):
-    bench.snakemake("run")
-    patch = bench.records[0].parent / "diff.patch"
+def test_a_run_that_was_damaged_is_not_carried_and_not_measured_instead(finished):
+    patch = finished.records[0].parent / "diff.patch"
     patch.write_bytes(patch.read_bytes()[:-20])
 
-    output = bench.snakemake("run", "repetitions=3", "extend=true", code=1)
+    output = finished.snakemake("run", "repetitions=3", "extend=true", code=1)
 
-    larger = replace(bench, repetitions=3)
+    larger = replace(finished, repetitions=3)
     assert "cannot be carried: diff.patch was changed" in output
     assert larger.state()["runs"][patch.parent.name]["state"] == "missing"
     assert patch.parent.name not in larger.requests_by_run
 
 
-def test_a_cell_that_is_overwritten_is_measured_again_and_nothing_else(bench):
-    bench.snakemake("run")
-    kept = {name: data for name, data in bench.evidence().items() if "/plain/" in name}
-    before, again = bench.requests_by_run, of_cell(bench, "rule")
-    bench.edit("rule.md", "Change nothing", "Change as little as you can")
-    assert "its context changed" in bench.snakemake("run", code=1)
+def test_a_cell_that_is_overwritten_is_measured_again_and_nothing_else(finished):
+    kept = {name: data for name, data in finished.evidence().items() if "/plain/" in name}
+    before, again = finished.requests_by_run, of_cell(finished, "rule")
+    finished.edit("rule.md", "Change nothing", "Change as little as you can")
+    assert "its context changed" in finished.snakemake("run", code=1)
 
-    bench.trysquare("run", "scenario.toml", "--overwrite", "rule")
+    finished.trysquare("run", "scenario.toml", "--overwrite", "rule")
 
-    assert bench.requests_by_run - before == {run: 2 for run in again}
-    assert kept.items() <= bench.evidence().items()
-    assert {path.name for path in (bench.matrix / "discarded").iterdir()} == {f"{run}.0" for run in again}
-    assert bench.state()["complete"] is True
-    assert kinds(bench) == ["launch", "discard", "launch"]
-    assert "rule was measured again" in (bench.matrix / "synthesis.md").read_text()
+    assert finished.requests_by_run - before == dict.fromkeys(again, 2)
+    assert kept.items() <= finished.evidence().items()
+    assert {path.name for path in (finished.matrix / "discarded").iterdir()} == {f"{run}.0" for run in again}
+    assert finished.state()["complete"] is True
+    assert kinds(finished) == ["launch", "discard", "launch"]
+    assert "rule was measured again" in (finished.matrix / "synthesis.md").read_text()
 
 
-def test_a_discard_is_refused_while_an_earlier_one_is_not_measured_again(bench):
-    bench.snakemake("run")
-    requests = bench.requests
-    assert '2 runs of "rule" are set aside' in bench.snakemake("discard", "cell=rule")
-    assert bench.state()["complete"] is False and bench.requests == requests
-    assert (bench.matrix / "synthesis.md").read_text().count("\n") == 1
+def test_a_discard_is_refused_while_an_earlier_one_is_not_measured_again(finished):
+    requests = finished.requests
+    assert '2 runs of "rule" are set aside' in finished.snakemake("discard", "cell=rule")
+    assert finished.state()["complete"] is False and finished.requests == requests
+    assert (finished.matrix / "synthesis.md").read_text().count("\n") == 1
 
-    output = bench.trysquare("run", "scenario.toml", "--overwrite", "rule", code=1)
+    output = finished.trysquare("run", "scenario.toml", "--overwrite", "rule", code=1)
 
     assert "2 of 2 are not measured again yet: launch `run` to finish that first" in output
-    assert bench.requests == requests
+    assert finished.requests == requests
     # What a smaller matrix holds of a run that was set aside is not carried in its place.
-    larger = bench.snakemake("run", "-n", "repetitions=3", "extend=true")
+    larger = finished.snakemake("run", "-n", "repetitions=3", "extend=true")
     assert "CARRIED: 2 runs" in larger
-    bench.snakemake("run")
-    assert "set aside" in bench.snakemake("discard", "cell=rule")
-    assert len(list((bench.matrix / "discarded").iterdir())) == 4
+    finished.snakemake("run")
+    assert "set aside" in finished.snakemake("discard", "cell=rule")
+    assert len(list((finished.matrix / "discarded").iterdir())) == 4
 
 
-def test_a_discard_that_was_interrupted_is_finished_by_repeating_it(bench):
-    bench.snakemake("run")
-    bench.snakemake("discard", "cell=rule")
-    moved = sorted((bench.matrix / "discarded").iterdir())[0]
-    moved.rename(bench.matrix / "runs" / "rule" / moved.name[:-2])
-    requests = bench.requests
+def test_a_discard_that_was_interrupted_is_finished_by_repeating_it(finished):
+    finished.snakemake("discard", "cell=rule")
+    moved = sorted((finished.matrix / "discarded").iterdir())[0]
+    moved.rename(finished.matrix / "runs" / "rule" / moved.name[:-2])
+    requests = finished.requests
 
-    assert "was interrupted half way" in bench.snakemake("run", code=1)
-    assert bench.requests == requests
-    assert "1 runs of" in bench.snakemake("discard", "cell=rule")
-    bench.snakemake("run")
-    assert bench.state()["complete"] is True
+    assert "was interrupted half way" in finished.snakemake("run", code=1)
+    assert finished.requests == requests
+    assert "1 runs of" in finished.snakemake("discard", "cell=rule")
+    finished.snakemake("run")
+    assert finished.state()["complete"] is True
 
 
 @pytest.mark.parametrize(
@@ -157,34 +155,34 @@ def test_only_some_cells_are_measured_and_that_is_no_failure(bench):
     assert "jobs:" not in bench.snakemake("run")
 
 
-def test_another_reference_has_pages_of_its_own_from_the_same_measures(bench):
-    bench.snakemake("run")
-    declared = (bench.matrix / "synthesis.md").read_bytes()
+def test_another_reference_has_pages_of_its_own_from_the_same_measures(finished):
+    declared = (finished.matrix / "synthesis.md").read_bytes()
 
-    bench.snakemake("render", "reference=rule")
+    finished.snakemake("render", "reference=rule")
 
-    page = bench.matrix / "synthesis_ref-rule.md"
-    assert (bench.matrix / "synthesis.md").read_bytes() == declared
+    page = finished.matrix / "synthesis_ref-rule.md"
+    assert (finished.matrix / "synthesis.md").read_bytes() == declared
     assert page.with_suffix(".html").exists() and page.read_bytes() != declared
     first = page.read_bytes()
     page.unlink()
-    assert str(page.with_suffix(".html").name) in bench.trysquare("render", str(bench.matrix), "--reference", "rule")
+    assert str(page.with_suffix(".html").name) in finished.trysquare(
+        "render", str(finished.matrix), "--reference", "rule"
+    )
     assert page.read_bytes() == first
-    bench.edit("validator.py", '"in_scope": work <=', '"in_scope": not work <=')
-    bench.snakemake("run", "reference=rule")
+    finished.edit("validator.py", '"in_scope": work <=', '"in_scope": not work <=')
+    finished.snakemake("run", "reference=rule")
     assert page.read_bytes() != first
-    assert "jobs:" not in bench.snakemake("run", "reference=rule")
+    assert "jobs:" not in finished.snakemake("run", "reference=rule")
 
 
-def test_pages_that_were_deleted_are_made_again_by_the_next_launch(bench):
-    bench.snakemake("run")
-    page = bench.matrix / "synthesis.html"
-    for lost in (page, bench.matrix / "measures.json"):
+def test_pages_that_were_deleted_are_made_again_by_the_next_launch(finished):
+    page = finished.matrix / "synthesis.html"
+    for lost in (page, finished.matrix / "measures.json"):
         before = lost.read_bytes()
         lost.unlink()
-        bench.snakemake("run")
+        finished.snakemake("run")
         assert lost.read_bytes() == before
-    assert "jobs:" not in bench.snakemake("run")
+    assert "jobs:" not in finished.snakemake("run")
 
 
 def test_a_tree_keeps_its_layout(bench):

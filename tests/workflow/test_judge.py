@@ -60,6 +60,10 @@ def rows(bench):
     return json.loads((bench.matrix / "measures.json").read_text())
 
 
+def metrics(bench):
+    return {row["id"]: row["metrics"] for row in rows(bench)}
+
+
 def test_a_judge_is_asked_once_for_each_run_and_knows_nothing_of_the_cell(judged):
     output = judged.snakemake("run")
 
@@ -83,7 +87,7 @@ def test_a_judge_is_asked_once_for_each_run_and_knows_nothing_of_the_cell(judged
 
 def test_nothing_but_the_act_buys_a_verdict_again(judged):
     judged.snakemake("run")
-    requests, before, measured = judged.requests, verdicts(judged), rows(judged)
+    requests, before, measured = judged.requests, verdicts(judged), metrics(judged)
 
     judged.snakemake("run", "--forceall")
     assert judged.requests == requests
@@ -97,12 +101,12 @@ def test_nothing_but_the_act_buys_a_verdict_again(judged):
     (judged.matrix / "plan.json").unlink()
     judged.snakemake("run")
     assert judged.requests == requests
-    assert rows(judged) == measured
+    assert metrics(judged) == measured
 
     (judged.records[1].parent / "validation" / "judge.json").unlink()
     judged.snakemake("run", "-R", "judge_run")
     assert judged.requests == requests
-    assert rows(judged) == measured
+    assert metrics(judged) == measured
     assert verdicts(judged) == before
 
 
@@ -111,7 +115,7 @@ def test_an_edited_rubric_buys_nothing_until_it_is_asked_for_by_name(judged):
     requests, measured = judged.requests, judged.evidence()
     judged.write("rubric.md", "Is the answer usable at all?\n")
 
-    assert "KEPT: 4 verdicts of judge were given by other criteria" in judged.snakemake("run")
+    assert "KEPT, though given by other criteria: 4 verdicts of judge" in judged.snakemake("run")
     assert judged.requests == requests
     assert "only the target `run` may" in judged.snakemake("score", "rejudge=judge", code=1)
     unknown = judged.snakemake("run", "rejudge=jduge", code=1)
@@ -144,10 +148,10 @@ def test_a_judge_that_gives_no_verdict_fails_its_runs_and_is_asked_again_by_the_
     )
     output = judged.snakemake("run", code=1)
 
-    assert "incomplete, 2 of 4 runs valid, 2 failed by a validator" in output
+    assert "incomplete, 3 of 4 runs valid, 1 failed by a validator" in output
     assert "judge: the judge never called the tool `verdict` with a verdict" in json.dumps(judged.state())
     assert not (judged.matrix / "synthesis.html").exists()
-    failed = next(judged.matrix.glob("runs/rule/*/validation"))
+    [failed] = [path.parent.parent for path in judged.matrix.glob("runs/rule/*/validation/judge/attempts")]
     assert (failed / "judge" / "attempts" / "attempt-01.jsonl").exists()
     assert "never called" in (failed / "judge.stderr").read_text()
     requests = bought(judged)
@@ -155,5 +159,5 @@ def test_a_judge_that_gives_no_verdict_fails_its_runs_and_is_asked_again_by_the_
     judged.snakemake("run", code=1)
 
     again = {run: count - requests[run] for run, count in bought(judged).items()}
-    assert sorted(again.values()) == [0, 0, 1, 1]
+    assert sorted(again.values()) == [0, 0, 0, 1]
     assert len((failed / "judge" / "attempts.jsonl").read_text().splitlines()) == 2

@@ -2,19 +2,27 @@
 
 import os
 import shutil
+import signal
 
+import psutil
 import pytest
 
 from tests.workflow import slurm
-from tests.workflow.conftest import ROOT, launched, until
+from tests.workflow.conftest import ROOT, launched
+from tests.workflow.slurm import wait_for
 
 pytestmark = [
     pytest.mark.workflow,
     pytest.mark.skipif(bool(slurm.missing()), reason=slurm.missing()),
 ]
 
-PROFILE = ("--profile", str(ROOT / "profiles" / "slurm"))
-HERE = ("--latency-wait", "2", "--slurm-init-seconds-before-status-checks", "8", "--seconds-between-status-checks", "1")
+SECONDS_TO_END = 30
+QUICK = ("--latency-wait", "5", "--seconds-between-status-checks", "1")
+PROFILES = {
+    "slurm": ("--profile", str(ROOT / "profiles/slurm"), "--slurm-init-seconds-before-status-checks", "1", *QUICK),
+    "cluster-generic": ("--profile", str(ROOT / "profiles/cluster-generic"), *QUICK),
+}
+SILENCE = '\n[[fault]]\nanswer = "silence"\nheals_after = 1\n'
 
 
 @pytest.fixture(scope="module")
@@ -30,15 +38,124 @@ def cluster():
 
 @pytest.fixture
 def bench(bench, cluster, monkeypatch):
-    """The small experiment, with the commands of the cluster first on the PATH."""
-    pytest.importorskip("snakemake_executor_plugin_slurm", reason="the extra `slurm` is not installed")
+    """The small experiment, all of it at once, with the commands of the cluster first on the PATH."""
+    for plugin in ("slurm", "cluster_generic"):
+        pytest.importorskip(f"snakemake_executor_plugin_{plugin}", reason="the extra `slurm` is not installed")
     monkeypatch.setenv("PATH", f"{cluster.bin}:{os.environ['PATH']}")
-    bench.edit("rehearsal.toml", 'text = "Fixed."', 'text = "Fixed."\npause = 700')
+    bench.edit("scenario.toml", "concurrency = 2", "concurrency = 4")
     return bench
 
 
-def test_a_matrix_is_measured_on_the_cluster(bench, cluster):
-    output = bench.snakemake("run", *PROFILE, *HERE)
-    print(output)
+def script(bench, text):
+    bench.write("rehearsal.toml", (bench.root / "rehearsal.toml").read_text(encoding="utf-8") + text)
+
+
+def under_way(bench):
+    return list(bench.root.glob("results/rehearsals/*/.live/*.json"))
+
+
+def recorded(bench):
+    return list(bench.root.glob("results/rehearsals/*/runs/*/*/run.json"))
+
+
+def left(bench):
+    """The processes of this experiment, wherever they were started."""
+    mine = str(bench.root.parent).encode()
+    found = []
+    for process in psutil.process_iter():
+        try:
+            environment = "\0".join(process.environ().values())
+            words = "\0".join(process.cmdline())
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+        if process.pid != os.getpid() and mine.decode() in environment + words:
+            found.append(process)
+    return found
+
+
+def test_a_run_cancelled_on_the_cluster_is_missing_and_the_next_launch_completes(bench, cluster):
+    script(bench, SILENCE + 'cells = ["rule"]\nrepetitions = [2]\n')
+    with launched(bench, "run", *PROFILES["slurm"]) as engine:
+        wait_for(lambda: len(recorded(bench)) == 3 and len(under_way(bench)) == 1)
+        [name] = under_way(bench)
+        [job] = cluster.jobs_of(name.stem, "rule_measure")
+        cluster.command("scancel", job)
+        output = engine.stdout.read()
+        assert engine.wait(timeout=60) == 1
+    assert "incomplete, 3 of 4 runs valid, 1 missing" in output
+    assert (cluster.queue, left(bench)) == ([], [])
+    kept, requests = bench.evidence(), bench.requests_by_run
+
+    bench.snakemake("run")
+
     assert bench.state()["complete"] is True
+    assert kept.items() <= bench.evidence().items()
+    assert {run: bench.requests_by_run[run] for run in requests if run != name.stem} == {
+        run: count for run, count in requests.items() if run != name.stem
+    }
+
+
+def test_a_node_that_dies_loses_nothing_that_was_paid_for(bench, cluster):
+    bench.edit("scenario.toml", "repetitions = 2", "repetitions = 1")
+    bench.edit("rehearsal.toml", 'text = "Fixed."', 'text = "Fixed."\npause = 700')
+    with launched(bench, "run", *PROFILES["slurm"]) as engine:
+        wait_for(lambda: len(under_way(bench)) == 2)
+        cluster.kill_node()
+        output = engine.stdout.read()
+        assert engine.wait(timeout=60) == 1
+    assert "incomplete" in output
+    cluster.start_node()
+
+    bench.snakemake("run", *PROFILES["slurm"])
+
+    assert bench.state()["complete"] is True
+    assert set(bench.requests_by_run.values()) == {2}
     assert cluster.queue == []
+
+
+@pytest.mark.parametrize(
+    ("profile", "number"),
+    [("slurm", signal.SIGINT), ("slurm", signal.SIGTERM), ("cluster-generic", signal.SIGTERM)],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_a_signal_leaves_an_empty_queue_and_nobody_running(bench, cluster, profile, number):
+    bench.edit("scenario.toml", "repetitions = 2", "repetitions = 1")
+    script(bench, SILENCE)
+    with launched(bench, "run", *PROFILES[profile]) as engine:
+        wait_for(lambda: len(under_way(bench)) == 2)
+        engine.send_signal(number)
+        output = engine.stdout.read()
+        assert engine.wait(timeout=SECONDS_TO_END) != 0
+        wait_for(lambda: cluster.queue == [] and left(bench) == [])
+    assert "incomplete, 0 of 2 runs valid, 2 missing" in output
+
+
+SUBMIT = """#!/bin/sh
+place={place}
+setsid sh -c 'sh "$1"; echo $? > "$0"' "$place/$$.ended" "$1" > /dev/null 2>&1 &
+echo "$$ $!" >> "$place/submitted"
+echo $$
+"""
+STATUS = """#!/bin/sh
+ended={place}/$1.ended
+if [ ! -s "$ended" ]; then echo running; elif [ "$(cat "$ended")" = 0 ]; then echo success; else echo failed; fi
+"""
+CANCEL = """#!/bin/sh
+for id; do kill -TERM -- -$(sed -n "s/^$id //p" {place}/submitted); done
+"""
+
+
+def test_a_submit_command_that_is_only_a_shell_measures_a_matrix_too(bench, tmp_path):
+    bench.edit("scenario.toml", "repetitions = 2", "repetitions = 1")
+    commands = []
+    for name, text in {"submit": SUBMIT, "status": STATUS, "cancel": CANCEL}.items():
+        path = tmp_path / name
+        path.write_text(text.format(place=tmp_path), encoding="utf-8")
+        path.chmod(0o755)
+        commands += [f"--cluster-generic-{name}-cmd", str(path)]
+
+    bench.snakemake("run", *PROFILES["cluster-generic"], *commands)
+
+    assert bench.state()["complete"] is True
+    assert len((tmp_path / "submitted").read_text().splitlines()) == 4
+    assert set(bench.requests_by_run.values()) == {2}

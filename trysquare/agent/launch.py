@@ -21,6 +21,9 @@ from trysquare.measure.stream import DISCARDED, Fold, bounded, decoded
 CHUNK = 65536
 """Bytes of the standard error that are kept, its end."""
 
+PULSE: Mapping[str, Any] = {"type": "message_update"}
+"""What stands for an event that is not kept: the agent is alive."""
+
 Arguments = Sequence[str] | Callable[[int], Sequence[str]]
 Watch = Callable[[Mapping[str, Any]], object]
 
@@ -47,7 +50,7 @@ def run(
     ceiling : int, optional
         Bytes the trace may have.
     watch : callable, optional
-        Called with each kept event, from another thread.
+        Called with each kept event, and with the bare type of each discarded one, from another thread.
 
     Raises
     ------
@@ -167,6 +170,8 @@ class _Sieve(_Drain):
                     for line in bounded(pipe):
                         if not line.startswith(DISCARDED):
                             self._keep(line, trace)
+                        elif self.watch is not None:
+                            self.watch(PULSE)
             except Exception as error:
                 self.failure = error
                 deque(bounded(pipe), maxlen=0)

@@ -7,10 +7,10 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from trysquare.cli import archives, comparisons, exports, launches, power, scenarios
-from trysquare.errors import TrysquareError
+from trysquare.cli import archives, comparisons, exports, forms, launches, power, scenarios, upkeep, watches
+from trysquare.errors import TrysquareError, refused
 
-GROUPS = (scenarios, launches, archives, comparisons, exports, power)
+GROUPS = (scenarios, launches, archives, upkeep, comparisons, exports, forms, power, watches)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,6 +21,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return command(options)
     except TrysquareError as error:
         print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        if not (sentence := refused(error)):
+            raise
+        print(sentence, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

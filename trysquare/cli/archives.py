@@ -17,9 +17,7 @@ def register(commands: Any) -> None:
     rendering = commands.add_parser("render", help="write the tables and pages again, from stored measures")
     rendering.add_argument("matrix", type=Path, help="a matrix directory, or the scenario of one")
     rendering.add_argument("-o", "--output", help="directory the matrix of a scenario is under (default: results)")
-    rendering.add_argument(
-        "--scenario", type=Path, help="the scenario of an archive that keeps no plan"
-    )
+    rendering.add_argument("--scenario", type=Path, help="the scenario of an archive that keeps no plan")
     rendering.add_argument("--reference", metavar="CELL", help="compare with this cell instead, in files of its own")
     rendering.set_defaults(command=render)
     standing = commands.add_parser("status", help="how far a matrix is; writes nothing")

@@ -47,7 +47,7 @@ def parity(options: argparse.Namespace) -> int:
     else:
         found = passes(options.measures, options.archive, options.scenario, options.table)
     for name, report in found.items():
-        print("\n".join([f"{name}: {'holds' if report.holds else 'DOES NOT HOLD'}", *map(_indented, report.lines())]))
+        print("\n".join([f"{name}: {report.standing}", *map(_indented, report.lines())]))
     return 0 if all(report.holds for report in found.values()) else 1
 
 

@@ -25,7 +25,11 @@ def register(commands: Any) -> None:
     planning.add_argument("--spread", type=float, metavar="S", help="the standard deviation of a run around it")
     planning.add_argument("--html", type=Path, metavar="FILE", help="write a page with the curve as well")
     planning.add_argument(
-        "-o", "--output", type=Path, default=Path("results"), help="where the matrices of a scenario are"
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("results"),
+        help="where the matrices of a scenario are (default: results)",
     )
     planning.set_defaults(command=power, misused=planning.error)
 

@@ -8,6 +8,7 @@ from trysquare.errors import ArchiveError
 from trysquare.files import DIGEST
 from trysquare.measure import Run, metric_kind, valid_runs
 from trysquare.refusals import show
+from trysquare.synthesis.building import KINDS
 from trysquare.table import Measure, compare_rows, spend_measures
 from trysquare.verdict import median, plain
 
@@ -18,8 +19,6 @@ NO_VERDICT = (
     "Rates alone, and no verdict: the runs of two matrices were not interleaved. Whether two configurations differ is "
     "established by one scenario that measures both."
 )
-
-KINDS = {"median": "a number", "diagnostic": "no yes or no and no number", None: "never judged"}
 
 
 class ComparisonError(ArchiveError):
@@ -84,7 +83,7 @@ def _metrics(left: Side, right: Side) -> tuple[list[str], dict[str, str]]:
         if set(kinds) <= {"rate", None} and "rate" in kinds:
             tests.append(name)
         else:
-            said = dict.fromkeys("yes or no" if kind == "rate" else KINDS[kind] for kind in kinds)
+            said = dict.fromkeys(KINDS[kind] for kind in kinds)
             others[name] = " -> ".join(said)
     return tests, others
 

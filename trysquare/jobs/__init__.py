@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from trysquare import interrupt
-from trysquare.errors import TrysquareError
+from trysquare.errors import TrysquareError, refused
 
 
 def entry(main: Callable[[Sequence[str]], int]) -> NoReturn:
@@ -15,5 +15,10 @@ def entry(main: Callable[[Sequence[str]], int]) -> NoReturn:
         status = main(sys.argv[1:])
     except TrysquareError as error:
         print(error, file=sys.stderr)
+        status = 1
+    except OSError as error:
+        if not (sentence := refused(error)):
+            raise
+        print(sentence, file=sys.stderr)
         status = 1
     raise SystemExit(status)

@@ -83,20 +83,19 @@ _COLUMNS = (
 )
 
 
+LARGEST = 1e150
+"""The largest number, in size, that is aggregated: its square, and sums of such, are still finite."""
+
+
 def kind(value: Any) -> Kind:
     """How a metric aggregates, from the type of its value alone.
 
-    A boolean is a rate and a finite number a median. Anything else is diagnostic: a number in a string, NaN, an
-    infinity, null, a list.
+    A boolean is a rate and a number a median. Anything else is diagnostic: a number in a string, NaN, one beyond
+    `LARGEST`, null, a list.
     """
     if isinstance(value, bool):
         return "rate"
-    if isinstance(value, int | float):
-        try:
-            return "median" if math.isfinite(value) else "diagnostic"
-        except OverflowError:
-            return "diagnostic"
-    return "diagnostic"
+    return "median" if isinstance(value, int | float) and abs(value) <= LARGEST else "diagnostic"
 
 
 def metric_kind(runs: Iterable[Run], metric: str) -> Kind | None:

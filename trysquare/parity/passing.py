@@ -31,13 +31,13 @@ def passes(
     """
     found = {"layer 3, aggregation and verdict": _third(measures, scenario, table)}
     if archive is None:
-        found["layers 1 and 2"] = Report(["not run: they need --archive DIR, the archived runs of these rows"])
+        needed = "they need --archive DIR, the archived runs of these rows"
+        found["layers 1 and 2"] = Report([needed], checked=False)
         return found
     found["layer 1, the numbers of the sessions"] = layer1(measures, archive)
     if scenario is None:
-        found["layer 2, scoring"] = Report(
-            ["not run: it needs --scenario FILE, whose validators score again"]
-        )
+        needed = "it needs --scenario FILE, whose validators score the archived runs again"
+        found["layer 2, scoring"] = Report([needed], checked=False)
         return found
     with by_scenario(scenario, published_by_id(measures)) as (reconstitute, validate):
         found["layer 2, scoring"] = layer2(measures, archive, reconstitute, validate)
@@ -47,9 +47,9 @@ def passes(
 def _third(measures: Path, scenario: Path | None, table: Path | None) -> Report:
     asked = {} if scenario is None else _asked(scenario)
     rows = layer3(measures, **asked)
-    report = Report([*markdown(rows).splitlines(), "", *weak(rows)])
+    report = Report([*markdown(rows).splitlines(), "", *weak(rows)], checked=table is not None)
     if table is None:
-        report.observed.append("no published table to compare with: --table FILE names one")
+        report.observed.append("there is no published table to compare with: --table FILE names one")
     else:
         report.problems.extend(compare(rows, _table(table)))
         if report.holds:

@@ -9,7 +9,7 @@ from typing import Any
 from trysquare.errors import TrysquareError
 from trysquare.layout import RunLayout
 from trysquare.measure import Run, counted
-from trysquare.parity.published import archived_runs, published_by_id
+from trysquare.parity.published import ParityError, archived_runs, published_by_id
 from trysquare.parity.report import Report
 
 Reconstitute = Callable[[Path], Path]
@@ -96,10 +96,15 @@ def by_scenario(path: Path, published: Mapping[str, Run]) -> Iterator[tuple[Reco
         def validate(context: Path) -> Mapping[str, Any]:
             work = context.parent.parent
             try:
-                verdicts = verdicts_of(prepared, context, work)
+                results = verdicts_of(prepared, context, work)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
-            return {name: value for verdict in verdicts.values() for name, value in verdict["metrics"].items()}
+            metrics: dict[str, Any] = {}
+            for name, result in results.items():
+                if result.payload is None:
+                    raise ParityError(f"{name}: {result.detail}")
+                metrics |= result.payload["metrics"]
+            return metrics
 
         yield reconstitute, validate
 

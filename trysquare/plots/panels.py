@@ -210,12 +210,19 @@ def _caption(axes: "Axes", y: float, label: str, note: str, strong: bool) -> Non
     """What a row is, above it on the left, and its figure on the right."""
     place = axes.get_yaxis_transform()
     room = 46 - len(note)
-    text = printable(label)
-    text = text if len(text) <= room else text[: room - 1] + "…"
+    text = _short(printable(label), room)
     common: dict[str, Any] = {"transform": place, "fontsize": LABEL, "va": "baseline", "parse_math": False}
     axes.text(0, y - 0.34, text, color=INK, ha="left", **common)
     colour, weight = (ACCENT, "bold") if strong else (MUTED, "normal")
     axes.text(1, y - 0.34, note, color=colour, ha="right", fontweight=weight, **common)
+
+
+def _short(text: str, room: int) -> str:
+    """A text that fits its room: of a longer one both ends, since names of cells often differ in either alone."""
+    if len(text) <= room:
+        return text
+    end = (room - 1) // 2
+    return f"{text[: room - 1 - end]}…{text[len(text) - end :]}"
 
 
 def _dots(axes: "Axes", dots: Sequence[tuple[float, float, bool]]) -> None:

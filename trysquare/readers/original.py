@@ -189,8 +189,8 @@ def _lacks(runs: Sequence[ArchivedRun], state: Mapping[str, Any], cells: Mapping
     found += [run.damage for run in runs if run.damage]
     if lost := [run.id for run in runs if run.run is None and run.state == "missing" and _ran(run, state)]:
         found.append(
-            f"{counted(len(lost), 'run')} that state.json calls valid {'has' if len(lost) == 1 else 'have'} no row in "
-            f"measures.json and count as missing: {', '.join(lost[:10])}."
+            f"{counted(len(lost), 'run')} that state.json calls valid have no row in measures.json and count as "
+            f"missing: {', '.join(lost[:10])}."
         )
     return found
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from trysquare import config as machine
 from trysquare import repo, validation
@@ -34,10 +33,11 @@ class Ground:
 
 
 @contextmanager
-def ground(path: Path, name: str | None = None) -> Iterator[Ground]:
+def ground(path: Path, name: str | None = None, machine_file: str | None = None) -> Iterator[Ground]:
     """The ground for the runs of a scenario: a private directory that is gone at the end of the block.
 
-    With a `name` it is `<work directory>/replays/<name>`, emptied first and kept.
+    With a `name` it is `<work directory>/replays/<name>`, emptied first and kept. The machine file is looked for from
+    the scenario upwards when none is given.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def ground(path: Path, name: str | None = None) -> Iterator[Ground]:
         When the file is no scenario, or this machine does not have the repository with the etalon.
     """
     scenario = load_scenario(path)
-    config = machine.load(machine.find(path))
+    config = machine.load(machine.find(path) if machine_file is None else Path(machine_file))
     matrix, bricks = declared(scenario, config)
     matrix = _placed(matrix, scenario, config)
     with _place(config.workdir, name) as place:
@@ -135,14 +135,8 @@ def context_of(ground: Ground, archived: ArchivedRun, tree: Path, directory: Pat
     )
 
 
-def verdicts_of(ground: Ground, context: Path, work: Path) -> dict[str, dict[str, Any]]:
-    """What each script validator of the scenario returns over a context: metrics, reasons, unjudged.
-
-    Raises
-    ------
-    ArchiveError
-        When one could not judge the run.
-    """
+def verdicts_of(ground: Ground, context: Path, work: Path) -> dict[str, validation.Result]:
+    """What each script validator of the scenario returns over a context."""
     found = {}
     for name, validator in ground.matrix.validators.items():
         if validator.mode == "script":
@@ -151,10 +145,7 @@ def verdicts_of(ground: Ground, context: Path, work: Path) -> dict[str, dict[str
             write_json(own, {**read_json(context), "declared": list(validator.metrics)})
             command = repo.materialise(ground.bricks, validator.tree, work / "validators" / name) / validator.command
             runnable = Validator(validator.mode, validator.metrics, {"command": str(command)})
-            result = validation.run_script(runnable, own, validator.timeout, cwd=work)
-            if result.payload is None:
-                raise ArchiveError(f"{name}: {result.detail}")
-            found[name] = dict(result.payload)
+            found[name] = validation.run_script(runnable, own, validator.timeout, cwd=work)
     return found
 
 

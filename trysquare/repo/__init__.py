@@ -12,7 +12,7 @@ from trysquare.repo.etalon import commit_of, etalon_file, etalon_files, is_commi
 from trysquare.repo.prepared import Base, Prepared, SetupFailed
 from trysquare.repo.preparing import give, inject, prepare
 from trysquare.repo.rebuilding import apply_diff, rebuild
-from trysquare.repo.sources import clone, clone_argv, pin
+from trysquare.repo.sources import answer, clone, clone_argv, pin
 from trysquare.repo.stores import store
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Prepared",
     "SetupFailed",
     "agent_frontmatter",
+    "answer",
     "apply_diff",
     "capture",
     "changed_files",

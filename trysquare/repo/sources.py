@@ -14,6 +14,9 @@ from trysquare.repo.once import build_once
 
 _MARKER = "pinned.json"
 
+PATIENCE = 20.0
+"""Seconds a repository has to answer a question whose answer nothing depends on."""
+
 # The server side of a clone of a local directory looks at its owner, and takes no configuration from this side.
 _UPLOAD_PACK = "git -c safe.directory='*' upload-pack"
 
@@ -110,9 +113,26 @@ def _is_near(source: Path | str) -> bool:
     return isinstance(source, Path) or source.startswith(("/", "file:"))
 
 
-def _reach(source: Path | str, *args: str) -> "subprocess.CompletedProcess[bytes]":
+def _reach(source: Path | str, *args: str, timeout: float = NETWORK_TIMEOUT) -> "subprocess.CompletedProcess[bytes]":
     env = {**local(), "GIT_ALLOW_PROTOCOL": "file"} if _is_near(source) else remote()
-    return attempt(*args, env=env, timeout=NETWORK_TIMEOUT)
+    return attempt(*args, env=env, timeout=timeout)
+
+
+def answer(url: str, etalon: str) -> str:
+    """What a repository says when it is asked whether it holds an etalon, as the end of a sentence. Writes nothing."""
+    try:
+        listed = _reach(url, "ls-remote", "--tags", "--refs", "--", url, timeout=PATIENCE)
+    except RepoError as error:
+        return f"does not answer: {error}"
+    if listed.returncode:
+        return f"does not answer: {said(listed.stderr)}"
+    if is_commit(etalon):
+        return "answers"
+    return f"answers and holds {etalon}" if etalon in _tags(listed.stdout) else f"answers and has no tag {etalon}"
+
+
+def _tags(listed: bytes) -> list[str]:
+    return [line.partition("refs/tags/")[2] for line in listed.decode("utf-8", "replace").splitlines()]
 
 
 def _why(source: str, etalon: str, stderr: bytes) -> str:
@@ -122,7 +142,7 @@ def _why(source: str, etalon: str, stderr: bytes) -> str:
     listed = _reach(source, "ls-remote", "--tags", "--refs", "--", source)
     if listed.returncode:
         return f"{redacted(source)} cannot be cloned: {said(stderr)}"
-    tags = [line.partition("refs/tags/")[2] for line in listed.stdout.decode("utf-8", "replace").splitlines()]
+    tags = _tags(listed.stdout)
     if is_commit(etalon) or etalon in tags:
         return f"{redacted(source)} cannot be cloned at {etalon}: {said(stderr)}"
     near = difflib.get_close_matches(etalon, tags, 1)

@@ -7,31 +7,31 @@ from typing import Any
 
 from trysquare.errors import AgentError, TrysquareError
 from trysquare.files import read_json
+from trysquare.forms import on_disk, pending_lines
 from trysquare.measure import Run
 from trysquare.outputs import archived_run_dirs, largest, matrices, measures_in
 from trysquare.runner.plan import Plan
 
 
-def header(plan: Plan) -> list[str]:
-    """The lines printed before a launch, also before a dry run."""
+def header(plan: Plan, ask: bool = False) -> list[str]:
+    """The lines printed before a launch, also before a dry run; `ask` asks a repository that is elsewhere."""
     matrix, protocol = plan.matrix, plan.matrix.protocol
     bound = ceil(len(plan.todo) / protocol.concurrency) * protocol.timeout
     place = "blind, runs/<id>" if matrix.blind else "grouped, runs/<cell>/<id>"
-    manual = plan.scenario.manual_metrics
     return [
         f"{matrix.experiment.title}  ({plan.directory})",
         *(["REHEARSAL: a script plays the model; nothing of this is a measurement"] if matrix.rehearsal else []),
         _runs(plan),
         *(f"OVERRIDE: {line}" for line in matrix.overrides),
         f"agent: {matrix.agent.kind}, {matrix.agent.provider} {matrix.agent.model}; {_agent()}",
-        f"repository: {matrix.source.repo} at {matrix.source.etalon}, {_commit(plan)}",
+        f"repository: {matrix.source.repo} at {matrix.source.etalon}, {_commit(plan, ask)}",
         f"load: {protocol.concurrency} at a time, {protocol.timeout:g} s each, {_count(protocol.attempts, 'attempt')}"
         + (f"; at most {_duration(bound)}" if plan.todo else ""),
         *([_spend(plan)] if plan.todo and not matrix.rehearsal else []),
         *(_power(plan) if plan.todo else []),
         f"isolation: {matrix.isolation}; layout: {place}",
         *plan.blindness,
-        *([f"form: {', '.join(manual)} pending until people have answered"] if manual else []),
+        *pending_lines(matrix, on_disk(plan.output, matrix)),
         *plan.notes,
     ]
 
@@ -64,11 +64,16 @@ def _agent() -> str:
     return "installed"
 
 
-def _commit(plan: Plan) -> str:
+def _commit(plan: Plan, ask: bool) -> str:
     source = plan.matrix.source
     if source.commit:
         return f"commit {source.commit[:12]}"
-    return f"pinned from {source.origin} at launch"
+    pinned = f"pinned from {source.origin} at launch"
+    if not ask:
+        return pinned
+    from trysquare import repo
+
+    return f"{pinned}; it {repo.answer(source.origin, source.etalon)}"
 
 
 def _duration(seconds: float) -> str:

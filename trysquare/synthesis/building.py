@@ -90,7 +90,6 @@ def build(
     )
 
 
-
 def _cell(matrix: Matrix, name: str, rows: Sequence[RunRow], reference: str) -> Cell:
     plan = matrix.cells.get(name)
     return Cell(

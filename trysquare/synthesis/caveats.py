@@ -7,6 +7,7 @@ from typing import Any
 from trysquare import history
 from trysquare.matrix import Matrix
 from trysquare.measure import Run, counted, tally, valid_runs
+from trysquare.synthesis.instruments import instrument_warnings
 from trysquare.synthesis.model import Evidence
 from trysquare.table import retry_warning
 from trysquare.table.measures import ByCell
@@ -23,6 +24,7 @@ def warnings(matrix: Matrix, by_cell: ByCell, launches: Launches, evidence: Mapp
         *_few(by_cell, matrix.verdict.validity),
         *_models(by_cell, evidence),
         _unpriced(matrix),
+        *instrument_warnings(matrix, runs, evidence),
         _several("agent versions", (run.agent_version for run in runs), "the agent is part of what was measured"),
         _several("launches", (run.launch for run in runs), "what else the provider served may differ between them"),
         *_carried(launches, runs),

@@ -60,7 +60,24 @@ def level(measure: Measure, values: Sequence[float]) -> str:
         return "no run judged"
     if measure.stat is mean:
         return f"{plain(sum(values))} of {plain(len(values))}"
-    return f"{_amount(measure.stat(values))}{' s' if measure.name == 'duration' else ''}"
+    return _united(measure, _amount(measure.stat(values)))
+
+
+def _levels(measure: Measure, samples: Sequence[Sequence[float]]) -> tuple[str, str]:
+    """The levels of a cell and of the reference, with as many decimals as it takes to tell different ones apart."""
+    first, second = (level(measure, values) for values in samples)
+    if measure.stat is mean:
+        return f"{first} runs" if samples[0] else first, second
+    decimals = 1
+    while first == second and all(samples) and measure.stat(samples[0]) != measure.stat(samples[1]):
+        texts = (f"{measure.stat(values):,.{decimals}f}".replace(",", " ") for values in samples)
+        first, second = (_united(measure, text) for text in texts)
+        decimals += 1
+    return first, second
+
+
+def _united(measure: Measure, amount: str) -> str:
+    return f"{amount} s" if measure.name == "duration" else amount
 
 
 def words(measure: Measure, cost: bool) -> tuple[str, str, str]:
@@ -84,8 +101,7 @@ def _retries(run: Run) -> bool:
 
 def _claim(cell: str, measure: Measure, verdict: Verdict | None, samples: list[list[float]], cost: bool) -> Claim:
     name, more, less = words(measure, cost)
-    runs = " runs" if measure.stat is mean and samples[0] else ""
-    levels = (level(measure, samples[0]) + runs, level(measure, samples[1]))
+    levels = _levels(measure, samples)
     if verdict is None:
         return Claim(cell, name, "", levels, "-", "-", cautions=("nothing to compare",))
     return Claim(

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
 from trysquare.files import read_json
-from trysquare.layout import Layout
+from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix
 from trysquare.measure import Run
 from trysquare.synthesis.model import Evidence, Link
@@ -22,7 +22,8 @@ def gather(layout: Layout, matrix: Matrix, runs: Iterable[Run]) -> dict[str, Evi
         if root is not None and root.is_dir():
             files = [path for pattern in ("*", "session/*", "validation/*.json") for path in root.glob(pattern)]
             names = tuple(sorted(path.relative_to(root).as_posix() for path in files if path.is_file()))
-            found[run.id] = Evidence(root.relative_to(layout.root).as_posix(), names, _models(root))
+            judges = _judges(matrix, root)
+            found[run.id] = Evidence(root.relative_to(layout.root).as_posix(), names, _models(root), judges)
     return found
 
 
@@ -70,3 +71,14 @@ def _models(root: Path) -> tuple[str, ...]:
     except FileNotFoundError:
         return ()
     return (str(model),) if model else ()
+
+
+def _judges(matrix: Matrix, root: Path) -> dict[str, tuple[str, str | None]]:
+    found = {}
+    for name in [name for name, validator in matrix.validators.items() if validator.mode == "judge"]:
+        try:
+            verdict = read_json(RunLayout(root).verdict(name))
+        except FileNotFoundError:
+            continue
+        found[name] = (str(verdict.get("criteria")), verdict.get("model_id"))
+    return found

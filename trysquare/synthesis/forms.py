@@ -11,7 +11,7 @@ from trysquare.measure import counted
 from trysquare.synthesis import tables
 from trysquare.synthesis.model import Claim, Link, Panel, Synthesis
 from trysquare.table import NOTHING, entry, score_table, spend_table
-from trysquare.table.markdown import table
+from trysquare.table.markdown import escaped, table
 from trysquare.verdict import plain
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ THIN = "\u202f"
 
 JOINT = re.compile(r"(?<=\d) (?=\d{3}(?!\d)|(?:pts|s)\b|%)")
 """The spaces inside a number as `verdict.plain` and `verdict.signed` write it, and before its unit."""
-
-SPECIAL = re.compile(r"[\\`*\[\]|]|~(?=~)|&(?=#?\w+;)|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")
-"""What markdown would read as more than the character it is."""
 
 
 def markdown(s: Synthesis) -> str:
@@ -119,7 +116,7 @@ def environment(html: bool) -> "Environment":
     environment.globals["counted"] = counted
     environment.filters |= {
         "number": _number,
-        "md": _escaped,
+        "md": escaped,
         "prose": _prose,
         "quoted": _quoted,
         "groupby_cell": _by_cell,
@@ -131,11 +128,6 @@ def environment(html: bool) -> "Environment":
 def _number(text: str) -> str:
     """A text in which no number is broken, neither between its thousands nor before its unit."""
     return JOINT.sub(THIN, text)
-
-
-def _escaped(text: str) -> str:
-    """A text that is only itself in markdown, on one line."""
-    return SPECIAL.sub(r"\\\g<0>", " ".join(str(text).split()))
 
 
 def _prose(text: str) -> Any:

@@ -1,7 +1,7 @@
 """What a synthesis says, before it is given a form. Numbers are text here, written once for both forms."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trysquare.plots import Gap, Sample
 from trysquare.table import GapRow, Measure, ScoreRow, SpendRow
@@ -20,11 +20,13 @@ class Evidence:
     """The files of one archived run.
 
     `directory` is relative to the matrix, `files` to that directory; `models` are the ids of the models that answered.
+    `judges` has for each judge the digest of its criteria and the id of the model that answered.
     """
 
     directory: str
     files: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    judges: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,25 @@ from trysquare.table import Measure, spend_measures
 from trysquare.verdict import plain
 
 Columns = Mapping[str, Callable[[Run], str]]
+TAKEN = ("tokens in", "tokens out", "duration (s)", "cache read", "cost", "turns", "retries", "attempts")
 LONGEST = 200
 """Characters of a diagnostic value that are shown."""
 
 
 def columns(metrics: Sequence[str], runs: Sequence[Run]) -> Columns:
     """The columns, each with what it takes of a run: the metrics named, then what the run took."""
-    return {
-        **{name: _metric(name) for name in metrics},
+    taken = {
         **{measure.name: _taken(measure) for measure in spend_measures(runs)},
         "turns": _used("turns"),
         "retries": _used("retries"),
         "attempts": lambda run: plain(run.attempts),
     }
+    return {**{_heading(name): _metric(name) for name in metrics}, **taken}
+
+
+def _heading(metric: str) -> str:
+    """The column of a metric, which is never that of something a run took."""
+    return f"metric.{metric}" if metric in TAKEN else metric
 
 
 def run_row(matrix: Matrix, run: Run, shown: Columns, evidence: Evidence | None) -> RunRow:
@@ -50,7 +56,9 @@ def _remarks(matrix: Matrix, run: Run, shown: Columns) -> tuple[tuple[str, str],
     remarks = [(name, str(text)) for name, text in run.reasons.items() if name not in run.unjudged]
     remarks += [(name, f"could not be judged: {text}") for name, text in run.unjudged.items()]
     remarks += [
-        (name, _value(run.metrics[name])) for name in matrix.declared if name in run.metrics and name not in shown
+        (name, _value(run.metrics[name]))
+        for name in matrix.declared
+        if name in run.metrics and _heading(name) not in shown
     ]
     if run.detail:
         remarks.append(("detail", run.detail))

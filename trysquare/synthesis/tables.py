@@ -44,7 +44,9 @@ def notes(s: Synthesis) -> tuple[str, ...]:
     """What stands under the score table: the metrics that are no test, and the cells with runs that are not valid."""
     named = ", ".join(f"{name} ({what})" for name, what in s.tables.others.items())
     invalid = (
-        f"{row.cell}: {row.invalid} of {row.invalid + row.n} runs not valid." for row in s.tables.scores if row.invalid
+        f"Not valid: {row.invalid} of {row.invalid + row.n} runs of {row.cell}."
+        for row in s.tables.scores
+        if row.invalid
     )
     return (*((f"Declared, and not yes or no in every run: {named}.",) if named else ()), *invalid)
 

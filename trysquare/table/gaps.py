@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from trysquare.measure.aggregate import tally, valid_runs
-from trysquare.table.markdown import table
+from trysquare.table.markdown import escaped, table
 from trysquare.table.measures import ByCell, Measure, sample
 from trysquare.verdict import DRAWS, SEED, Verdict, VerdictError, judge_all, p_text, plain
 from trysquare.verdict.keyed import Keyed
@@ -108,10 +108,10 @@ def established(row: GapRow, measures: Sequence[Measure]) -> list[tuple[Measure,
 
 
 def finding(cell: str, measure: Measure, verdict: Verdict) -> str:
-    """One gap with everything a reader needs to weigh it, on one line."""
+    """One gap with everything a reader needs to weigh it, as one line of markdown."""
     low, high = measure.render(verdict.low), measure.render(verdict.high)
     text = (
-        f"{cell}, {measure.name}: {measure.render(verdict.gap)}, 95 % interval [{low}, {high}], {p_text(verdict.p)}, "
-        f"{p_text(verdict.holm, 'Holm p')}, {p_text(verdict.exact, 'exact p')}"
+        f"{escaped(cell)}, {escaped(measure.name)}: {measure.render(verdict.gap)}, 95 % interval [{low}, {high}], "
+        f"{p_text(verdict.p)}, {p_text(verdict.holm, 'Holm p')}, {p_text(verdict.exact, 'exact p')}"
     )
     return f"{text} ({CAUTION})" if verdict.caution else text

@@ -34,9 +34,23 @@ def group(runs: Iterable[Run], order: Sequence[str] = ()) -> dict[str, list[Run]
 
 
 def sample(runs: Iterable[Run], measure: Measure, validity: Sequence[str] = ()) -> list[float]:
-    """The judged values of a measure over the runs that count, ordered by repetition."""
-    values = (measure.extract(run) for run in sorted(valid_runs(runs, validity), key=_repetition))
-    return [value for value in values if value is not None]
+    """The judged values of a measure over the runs that count, ordered by repetition.
+
+    Raises
+    ------
+    VerdictError
+        When a value is no number that can be aggregated.
+    """
+    values = []
+    for run in sorted(valid_runs(runs, validity), key=_repetition):
+        value = measure.extract(run)
+        if value is not None and kind(value) == "diagnostic":
+            raise VerdictError(
+                f"{measure.name} of run {run.id} is {value!r}, which is no number to compare: correct measures.json, "
+                "or run `collect` to write it again."
+            )
+        values += [] if value is None else [value]
+    return values
 
 
 def ordered(by_cell: ByCell, order: Sequence[str]) -> dict[str, Sequence[Run]]:
@@ -79,6 +93,8 @@ def spend_measures(runs: Iterable[Run] = ()) -> tuple[Measure, ...]:
 def criterion_measure(criterion: str, sample: Any = None) -> Measure:
     """The column of the scenario's criterion: a share of true values in points, or the median of a number.
 
+    A criterion named like a measure of cost is the column `metric.<name>` beside it.
+
     Parameters
     ----------
     criterion
@@ -93,10 +109,11 @@ def criterion_measure(criterion: str, sample: Any = None) -> Measure:
     """
     values = list(sample) if isinstance(sample, list | tuple) else [] if sample is None else [sample]
     kinds = {kind(value) for value in values} or {"rate"}
+    column = f"metric.{criterion}" if criterion in (cost.name for cost in cost_measures()) else criterion
     if kinds == {"rate"}:
-        return Measure(criterion, _metric(criterion, "rate"), mean, points)
+        return Measure(column, _metric(criterion, "rate"), mean, points)
     if kinds == {"median"}:
-        return Measure(criterion, _metric(criterion, "median"), median, signed)
+        return Measure(column, _metric(criterion, "median"), median, signed)
     raise VerdictError(
         f"The criterion {criterion} {_mixture(kinds)}, and no statistic covers that: have its validator return "
         "booleans alone or numbers alone, or choose another criterion."
@@ -111,7 +128,9 @@ def criterion_values(by_cell: ByCell, criterion: str) -> list[Any]:
 
 def _mixture(kinds: set[Any]) -> str:
     return (
-        "mixes booleans and numbers" if kinds == {"rate", "median"} else "has values that are no boolean and no number"
+        "mixes booleans and numbers"
+        if kinds == {"rate", "median"}
+        else "has values that are no boolean and no number up to 1e150"
     )
 
 

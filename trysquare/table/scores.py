@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from trysquare.measure.aggregate import Run, metric_kind, rate, valid_runs
-from trysquare.table.markdown import table
+from trysquare.table.markdown import escaped, table
 from trysquare.table.measures import ByCell, ordered
 from trysquare.verdict.keyed import Keyed
 
@@ -60,10 +60,12 @@ def score_table(rows: Sequence[ScoreRow], tests: Sequence[str], others: Mapping[
         The declared metrics that are no test, with what they are where it is known: they are named under the table.
     """
     lines = [(row.cell, *(rate_entry(row.rates[test]) for test in tests)) for row in rows]
-    notes = [f"{row.cell}: {row.invalid} of {row.invalid + row.n} runs not valid." for row in rows if row.invalid]
+    notes = [
+        f"Not valid: {row.invalid} of {row.invalid + row.n} runs of {escaped(row.cell)}." for row in rows if row.invalid
+    ]
     if others:
         named = [f"{name} ({what})" for name, what in others.items()] if isinstance(others, Mapping) else others
-        notes.append(f"Declared and not true or false in every run: {', '.join(named)}.")
+        notes.append(f"Declared and not true or false in every run: {', '.join(map(escaped, named))}.")
     return table(("cell", *tests), lines) + "".join(f"\n{note}\n" for note in notes)
 
 
@@ -90,7 +92,7 @@ def compare_table(rows: Sequence[CompareRow], tests: Sequence[str], left: str, r
         (row.cell, *(f"{rate_entry(row.rates[test][0])} -> {rate_entry(row.rates[test][1])}" for test in tests))
         for row in rows
     ]
-    return f"{left} -> {right}\n\n{table(('cell', *tests), lines)}"
+    return f"{escaped(left)} -> {escaped(right)}\n\n{table(('cell', *tests), lines)}"
 
 
 def retry_warning(by_cell: ByCell) -> str:

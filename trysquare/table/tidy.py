@@ -44,7 +44,7 @@ def flat(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 def _text(value: Any) -> str | None:
     missing = value is None or (isinstance(value, float) and value != value)
-    return None if missing else json.dumps(value, ensure_ascii=False)
+    return None if missing else _encodable(json.dumps(value, ensure_ascii=False))
 
 
 def _row(run: Run) -> dict[str, Any]:
@@ -57,4 +57,10 @@ def _row(run: Run) -> dict[str, Any]:
         "duration": run.duration,
         **run.usage,
     }
-    return fixed | {f"metric.{name}" if name in fixed else name: value for name, value in run.metrics.items()}
+    metrics = {f"metric.{name}" if name in fixed else name: value for name, value in run.metrics.items()}
+    return fixed | {_encodable(name): _encodable(value) for name, value in metrics.items()}
+
+
+def _encodable(value: Any) -> Any:
+    """A text in which half a surrogate pair, from the name of a file that is not UTF-8, is its escape."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

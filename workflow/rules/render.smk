@@ -42,7 +42,6 @@ rule render:
     conda:
         "../../envs/trysquare.yaml"
     params:
-        matrices=LAUNCH.matrices,
-        reference=LAUNCH.reference,
+        asked=LAUNCH.rendered,
     shell:
-        "python -m trysquare.jobs.render --reference {params.reference:q} {params.matrices:q} 2>&1 | tee {log}"
+        "python -m trysquare.jobs.render {params.asked:q} 2>&1 | tee {log}"

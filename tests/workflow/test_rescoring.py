@@ -1,0 +1,188 @@
+"""Scoring what is recorded again: exactly what is affected, from the archive alone, here or elsewhere."""
+
+import json
+import shutil
+
+import pytest
+
+pytestmark = pytest.mark.workflow
+
+SECOND = """
+[[validation]]
+mode = "script"
+name = "size"
+command = "size.py"
+inputs = ["limits.json"]
+metrics = ["small"]
+
+[verdict]"""
+
+SIZE = """
+import json, pathlib
+
+from trysquare.assay import Assay, validator
+
+
+@validator
+def evaluate(run: Assay) -> dict:
+    limit = json.loads((pathlib.Path(__file__).parent / "limits.json").read_text())
+    return {"small": len(run.touched) <= limit, "count": len(run.touched)}
+
+
+if __name__ == "__main__":
+    raise SystemExit(evaluate.cli())
+"""
+
+
+@pytest.fixture
+def scored(finished):
+    """A finished matrix with a second validator, which reads a declared file and returns one metric more than asked."""
+    finished.edit("scenario.toml", "\n[verdict]", SECOND)
+    finished.edit(
+        "scenario.toml",
+        '[[validation]]\nmode = "script"\ncommand',
+        '[[validation]]\nmode = "script"\nname = "script"\ncommand',
+    )
+    finished.write("size.py", SIZE)
+    finished.write("limits.json", "5")
+    finished.snakemake("run")
+    return finished
+
+
+def rows(bench):
+    return json.loads((bench.matrix / "measures.json").read_text())
+
+
+def verdicts(bench, name):
+    return {path: path.read_bytes() for path in bench.matrix.glob(f"runs/*/*/validation/{name}.json")}
+
+
+def test_a_new_validator_and_a_changed_input_score_nothing_but_what_they_touch(scored):
+    requests, script = scored.requests, verdicts(scored, "script")
+    assert all(row["metrics"]["small"] and row["metrics"]["count"] == 1 for row in rows(scored))
+    scored.write("limits.json", "0")
+
+    output = scored.snakemake("run")
+
+    assert "score_run 4" in output and "measure" not in output.split("jobs:")[1].splitlines()[0]
+    assert verdicts(scored, "script") == script
+    assert scored.requests == requests
+    assert not any(row["metrics"]["small"] for row in rows(scored))
+
+
+def test_a_metric_declared_later_is_scored_by_collecting_where_it_was_returned(scored):
+    lacking = sorted(verdicts(scored, "size"))[0]
+    verdict = json.loads(lacking.read_text())
+    del verdict["metrics"]["count"]
+    lacking.write_text(json.dumps(verdict))
+    kept = {path: data for path, data in verdicts(scored, "size").items() if path != lacking}
+    scored.edit("scenario.toml", '["small"]', '["small", "count"]')
+
+    output = scored.snakemake("run")
+
+    assert "score_run 1," in output
+    assert kept.items() <= verdicts(scored, "size").items()
+    assert all(row["metrics"]["count"] == 1 for row in rows(scored))
+    assert (
+        "| count" in (scored.matrix / "synthesis.md").read_text()
+        or "count" in (scored.matrix / "synthesis.md").read_text()
+    )
+    assert "jobs:" not in scored.snakemake("run")
+
+
+def test_verdicts_that_were_deleted_or_damaged_are_made_again(finished):
+    first, second = sorted(verdicts(finished, "script"))[:2]
+    first.unlink()
+    second.write_text("{")
+
+    assert "score_run 2," in finished.snakemake("run")
+    assert finished.state()["complete"] is True
+    assert "jobs:" not in finished.snakemake("run")
+
+
+def test_a_metric_that_loses_its_value_is_named(finished):
+    name = finished.records[0].parent.name
+    finished.edit(
+        "validator.py",
+        '"in_scope": work',
+        f'**({{}} if "{name}" in str(run.context["prompt"]) else {{"in_scope": True}}), "unused": work',
+    )
+
+    output = finished.snakemake("run", code=1)
+
+    [line] = [line for line in output.splitlines() if line.startswith("lost: in_scope")]
+    assert name in line and "had the value true and has none now" in line
+    assert "did not answer the declared" in line
+
+
+def test_a_matrix_that_was_moved_is_replayed_and_scored_without_its_scenario(finished, tmp_path):
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    moved = place / finished.matrix.name
+    shutil.move(finished.matrix, moved)
+    (finished.root / "trysquare.toml").rename(place / "trysquare.toml")
+    finished.edit("validator.py", "def evaluate", "undefined\n\n\ndef evaluate")
+    damaged = sorted(moved.glob("runs/*/*"))
+    (damaged[0] / "diff.patch").write_bytes((damaged[0] / "diff.patch").read_bytes()[:-10])
+    next((damaged[1] / "session").iterdir()).unlink()
+    configuration = json.loads((damaged[2] / "configuration.json").read_text())
+    (damaged[2] / "configuration.json").write_text(json.dumps({**configuration, "touched": []}))
+
+    told = finished.trysquare("replay", str(moved), code=1)
+
+    assert f"damaged: {damaged[0].name}" in told and "diff.patch was changed" in told
+    assert "session/attempt-01.jsonl cannot be read" in told and "configuration.json was changed" in told
+    sound = damaged[3].name
+    [line] = [line for line in told.splitlines() if line.startswith(sound)]
+    tree = tmp_path / "work" / "replays" / moved.name / sound
+    assert str(tree / "tree") in line and "return n + 1" in (tree / "tree" / "counter.py").read_text()
+    context = json.loads((tree / "contexts" / "script" / "context.json").read_text())
+    assert context["repo"] == str(tree / "tree") and context["touched"] == ["counter.py"]
+
+    for path in verdicts_of(moved):
+        path.write_text("{}")
+    output = finished.trysquare("replay", str(moved), "--rescore", code=1)
+
+    assert output.count("is damaged: ") >= 3 and "1 of 4 runs valid" in output
+    assert json.loads((damaged[3] / "validation" / "script.json").read_text())["metrics"]["in_scope"] is True
+
+
+def verdicts_of(matrix):
+    return sorted(matrix.glob("runs/*/*/validation/script.json"))
+
+
+def test_a_damaged_record_is_reported_and_the_rest_goes_on(finished):
+    requests = finished.requests
+    edited, cut = (record for record in finished.records[:2])
+    edited.write_text(edited.read_text().replace('"attempts": 1', '"attempts": 2'))
+    cut.write_text("{")
+
+    output = finished.trysquare("replay", str(finished.matrix), code=1)
+
+    assert output.count("damaged: ") == 2 and "run.json is not the record its measured.json was written for" in output
+    assert "incomplete, 2 of 4 runs valid, 2 failed" in finished.snakemake("status")
+    assert finished.snakemake("run", code=1)
+    assert finished.requests == requests
+
+
+def test_a_renamed_or_foreign_directory_is_refused(finished, tmp_path):
+    other = tmp_path / "other_n2"
+    shutil.copytree(finished.matrix, other)
+    assert "name the directory so again" in finished.trysquare("replay", str(other), code=1)
+    assert "is a matrix: `run` needs its scenario" in finished.snakemake("run", f"scenario={finished.matrix}", code=1)
+    assert "complete, 4 of 4" in finished.snakemake("status", f"scenario={finished.matrix}")
+
+
+def test_what_could_be_freed_is_said_and_freed_on_request(finished, tmp_path):
+    finished.snakemake("score", "-R", "score_run")
+    finished.trysquare("replay", str(finished.matrix))
+    (tmp_path / "work/trees/00000000-left").mkdir()
+    (finished.matrix / ".incoming/00000000-half").mkdir(parents=True)
+
+    told = finished.trysquare("clean", str(finished.matrix))
+
+    for what in ("1 tree in", "1 replay in", "1 store in", "1 staged run in", "can be freed: add --yes"):
+        assert what in told
+    assert "freed" in finished.trysquare("clean", str(finished.matrix), "--yes")
+    assert "nothing to free" in finished.trysquare("clean", str(finished.matrix))
+    finished.snakemake("score", "-R", "score_run")
