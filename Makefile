@@ -5,6 +5,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORES ?= 2
 AGENT := .venv/share/trysquare/agent
+# The agent runs on the system's Node when that is new enough, else on one from PyPI.
+NEW_NODE := $(shell node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 22 || (a == 22 && b >= 19) ? 0 : 1)' 2>/dev/null && echo yes)
+EXTRA := $(if $(NEW_NODE),,agent)
+DEV := dev slurm $(EXTRA)
+SPACE := $(subst ,, )
+COMMA := ,
 
 .PHONY: run demo test check docs bench clean
 
@@ -15,7 +21,7 @@ demo: $(BIN)/.ready
 	@$(BIN)/python examples/demo/build.py
 
 test: $(BIN)/.dev $(AGENT)/.ready demo
-	@$(BIN)/pytest
+	@$(BIN)/pytest -n $(CORES) --dist loadfile
 
 check: $(BIN)/.dev demo
 	$(BIN)/ruff check .
@@ -38,12 +44,12 @@ clean:
 $(BIN)/.ready: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "installing trysquare into .venv (a minute, once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[agent]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRA)]'
 	@touch $@
 
 $(BIN)/.dev: $(BIN)/.ready
 	@echo "installing the test and check tools (once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[agent,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(subst $(SPACE),$(COMMA),$(strip $(DEV)))]'
 	@touch $@
 
 $(AGENT)/.ready: envs/agent/package.json envs/agent/package-lock.json $(BIN)/.ready

@@ -7,6 +7,7 @@ import logging
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,18 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from trysquare.errors import ArchiveError
 from trysquare.files import read_json
+from trysquare.holding import NOT_STARTED
 from trysquare.layout import Layout
 from trysquare.measure.stream import counted
-from trysquare.progress import Bar, clock, eta_seconds, start, wanted
+from trysquare.progress import Bar, Segment, clock, eta_seconds, start, wanted
 
 PAID = ("measure",)
 """The rules whose jobs a person waits for; the estimate rests on them."""
+
+STAGES = {"measure": "measured", "score_run": "scored"}
+"""The rules that have a count of their own beside the bar, and what they are called there."""
 
 
 @dataclass
@@ -44,7 +50,8 @@ class LogHandler(LogHandlerBase):
         self._bar = Bar()
         self._close: Any = None
         self._began: float | None = None
-        self._tokens: Counter[str] = Counter()
+        self._used: dict[str, float] = dict.fromkeys(("input", "output", "cost"), 0)
+        self._held = False
 
     def emit(self, record: logging.LogRecord) -> None:
         """Handle one record of the engine; a defect here must not stop a launch."""
@@ -113,13 +120,16 @@ class LogHandler(LogHandlerBase):
 
     def _run_line(self, job: Any) -> str:
         run = Layout(Path(job.wildcards["matrix"])).run(job.wildcards["run"])
-        record = read_json(run.record)
+        try:
+            record = read_json(run.record)
+        except (OSError, ArchiveError) as error:
+            return f"{self._position()} ok  {job.wildcards['run']}  (its record cannot be read here yet: {error})"
         usage = record["usage"]
-        self._tokens.update({key: usage[key] for key in ("input", "output")})
-        tokens = f"{usage['input']:,} in / {usage['output']:,} out".replace(",", " ")
+        for name in self._used:
+            self._used[name] += usage.get(name) or 0
         turns, retries = counted(usage["turns"], "turn"), counted(usage["retries"], "retry", "retries")
-        cell, duration = record["cell"], clock(record["duration"])
-        return f"{self._position()} ok  {cell}  {duration}  {tokens}  {turns}  {retries}"
+        said = [record["cell"], f"{record['duration']:.0f}s", _tokens(usage), turns, retries]
+        return "  ".join([f"{self._position()} ok", *said])
 
     def _job_error(self, record: Any) -> None:
         tally = self._tally(record.jobid)
@@ -128,8 +138,12 @@ class LogHandler(LogHandlerBase):
         job = self._jobs.get(record.jobid)
         rule = job.rule_name if job else "job"
         which = job.wildcards.get("run", job.wildcards.get("matrix", "")) if job and job.wildcards else ""
-        logs = [str(name) for name in (job.log if job else None) or []]
-        self._say(f"{self._position()} failed  {rule} {which}: {_last_line(logs)}")
+        why = _last_line([str(name) for name in (job.log if job else None) or []])
+        if NOT_STARTED not in why:
+            self._say(f"{self._position()} failed  {rule} {which}: {why}")
+        elif not self._held:
+            self._held = True
+            self._say(f"{self._position()} held back  the runs of {which.partition('/')[0]} and others are {why}")
         self._show()
 
     def _paid(self) -> _Tally:
@@ -151,12 +165,27 @@ class LogHandler(LogHandlerBase):
         return f"[{ended}/{tally.planned}{eta}]"
 
     def _show(self) -> None:
-        tally = self._paid()
-        total = self._planned.total()
-        ended = sum(t.done + t.failed for t in self._tallies.values())
-        left = eta_seconds(tally.done + tally.failed, tally.planned, time.monotonic() - (self._began or 0.0))
-        tokens = f"{self._tokens['input']:,} in / {self._tokens['output']:,} out".replace(",", " ")
-        self._bar.show(ended, total, f"{len(tally.running)} in flight  {tokens}  eta {clock(left)}")
+        ended = sum(tally.done + tally.failed for tally in self._tallies.values())
+        self._bar.show(ended, self._planned.total(), self._segments)
+
+    def _segments(self) -> list[Segment]:
+        """What stands beside the bar, asked for whenever it is drawn."""
+        stages = [
+            f"{name} {self._tallies[rule].done}/{self._tallies[rule].planned}"
+            for rule, name in STAGES.items()
+            if rule in self._tallies
+        ]
+        paid = self._paid()
+        ended = paid.done + paid.failed
+        left = eta_seconds(ended, paid.planned, time.monotonic() - (self._began or time.monotonic()))
+        return [
+            Segment("  ".join(stages), 6),
+            Segment(f"{len(paid.running)} in flight", 7),
+            Segment(f"{paid.failed} failed" if paid.failed else "", 5),
+            Segment(_tokens(self._used), 4),
+            Segment(f"cost {self._used['cost']:.4g}" if self._used["cost"] else "", 3),
+            Segment(f"eta {clock(left)}" if left is not None else "", 8),
+        ]
 
     @property
     def writes_to_stream(self) -> bool:
@@ -182,6 +211,10 @@ class LogHandler(LogHandlerBase):
     def needs_rulegraph(self) -> bool:
         """It draws no graph."""
         return False
+
+
+def _tokens(usage: Mapping[str, float]) -> str:
+    return f"{usage['input']:,} in / {usage['output']:,} out".replace(",", " ")
 
 
 def _last_line(logs: list[str]) -> str:

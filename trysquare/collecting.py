@@ -31,8 +31,8 @@ class State:
 
     @property
     def complete(self) -> bool:
-        """Whether every declared run is valid."""
-        return all(state == "valid" for state in self.states.values())
+        """Whether every declared run is valid; nothing can complete imported measures, so they always are."""
+        return self.matrix.imported is not None or all(state == "valid" for state in self.states.values())
 
     @property
     def counts(self) -> Counter[str]:
@@ -42,6 +42,8 @@ class State:
 
 def derive(layout: Layout, matrix: Matrix) -> State:
     """Read every run of a matrix. Writes nothing."""
+    if matrix.imported is not None:
+        return _imported(layout, matrix)
     runs, states, details = [], {}, {}
     for planned in sorted(matrix.runs.values(), key=lambda run: (list(matrix.cells).index(run.cell), run.repetition)):
         run = layout.run(planned.directory)
@@ -52,6 +54,14 @@ def derive(layout: Layout, matrix: Matrix) -> State:
             details[planned.id] = found.detail
     runs += _undeclared(layout, matrix)
     return State(matrix, tuple(runs), states, details)
+
+
+def _imported(layout: Layout, matrix: Matrix) -> State:
+    try:
+        runs = tuple(Run.from_row(row) for row in read_json(layout.measures))
+    except FileNotFoundError:
+        raise ArchiveError(f"{layout.measures} does not exist: import the results again ({matrix.imported}).") from None
+    return State(matrix, runs, {run.id: run.state for run in runs}, {run.id: run.detail for run in runs})
 
 
 def lost(before: Iterable[Mapping[str, Any]], runs: Iterable[Run]) -> list[str]:
@@ -168,6 +178,9 @@ def collect(layout: Layout) -> State:
     changed = write_json(layout.measures, [run.row() for run in state.runs])
     if changed or not layout.parquet.exists():
         _write_parquet(layout, state)
+    if changed:
+        for pointer in layout.ledger.glob("re*.*"):  # of pages that rest on other measures now
+            pointer.unlink()
     write_json(layout.state, _state_json(layout, state))
     if not state.complete:
         withhold(layout, state)
@@ -187,6 +200,8 @@ def status_line(directory: str | Path, state: State) -> str:
     """One line: how far a matrix is, and the command that completes it when it is not complete."""
     total, answers = len(state.states), pending_lines(state.matrix, {run.id: run.metrics for run in state.runs})
     standing = f"complete, {total} of {total} runs valid" if state.complete else incomplete_note(state.counts)
+    if state.matrix.imported is not None:
+        standing = f"imported, {state.counts['valid']} of {total} trials valid"
     return "; ".join([f"{directory}: {standing}", *answers])
 
 
@@ -195,6 +210,7 @@ def _state_json(layout: Layout, state: State) -> dict[str, Any]:
     lines = read_lines(layout.launches)
     launches, measured = history.of_kind(lines, "launch"), {run.id: run.launch for run in state.runs}
     carried = history.carried(lines, measured)
+    found = {run.id: run for run in state.runs}
     return {
         "scenario": matrix.experiment.name,
         "etalon": matrix.source.etalon,
@@ -209,7 +225,8 @@ def _state_json(layout: Layout, state: State) -> dict[str, Any]:
         "complete": state.complete,
         "cells": {name: cell.fingerprint for name, cell in matrix.cells.items()},
         "runs": {
-            run.id: _run_json(run, state) | ({"carried": True} if run.id in carried else {})
+            run.id: _run_json(run, state.states[run.id], found.get(run.id))
+            | ({"carried": True} if run.id in carried else {})
             for run in matrix.runs.values()
         },
         "carried": history.carries(lines, measured),
@@ -217,9 +234,8 @@ def _state_json(layout: Layout, state: State) -> dict[str, Any]:
     }
 
 
-def _run_json(planned: Any, state: State) -> dict[str, Any]:
-    found = next((run for run in state.runs if run.id == planned.id), None)
-    entry = {"cell": planned.cell, "repetition": planned.repetition, "state": state.states[planned.id]}
+def _run_json(planned: Any, state: str, found: Run | None) -> dict[str, Any]:
+    entry = {"cell": planned.cell, "repetition": planned.repetition, "state": state}
     entry["attempts"] = found.attempts if found else 0
     if found and found.detail:
         entry["detail"] = found.detail

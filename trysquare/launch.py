@@ -326,7 +326,10 @@ class Launch:
 
     @_refusing
     def finish(self) -> None:
-        """Refresh the derived files after a launch, and say in one line how far each matrix is."""
+        """Refresh the derived files after a launch, and say in one line how far each matrix is.
+
+        A launch that was asked to stop ends with the exit code that says so.
+        """
         if not self._asked & {"run", "score", "discard"}:
             return
         for directory in self.matrices:
@@ -334,9 +337,14 @@ class Launch:
             for sentence in lost(self._before.get(directory, ()), state.runs):
                 print(sentence, flush=True)
             print(self._closing(directory, state), flush=True)
+        if interrupt.stopping():
+            sys.exit(interrupt.INTERRUPTED)
 
     @staticmethod
     def _closing(directory: str, state: State) -> str:
-        line = status_line(directory, state)
-        page = Layout(Path(directory)).synthesis.with_suffix(".html")
-        return f"{line}; open {page}" if state.complete and page.exists() else line
+        line, layout = status_line(directory, state), Layout(Path(directory))
+        page = layout.synthesis.with_suffix(".html")
+        if not state.complete or not page.exists():
+            return line
+        stands = any(layout.ledger.glob("render.*"))
+        return f"{line}; open {page}" if stands else f"{line}; the target `render` writes {page} from them"

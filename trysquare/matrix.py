@@ -168,7 +168,10 @@ class Rehearsal:
 
 @dataclass(frozen=True)
 class Matrix:
-    """One experiment at one repetition count, frozen before anything is spent."""
+    """One experiment at one repetition count, frozen before anything is spent.
+
+    `imported` names the results of another tool that its measures were taken from; such a matrix has no runs on disk.
+    """
 
     name: str
     experiment: Experiment
@@ -185,6 +188,7 @@ class Matrix:
     overrides: tuple[str, ...] = ()
     rehearsal: Rehearsal | None = None
     isolation: str = "none"
+    imported: str | None = None
     format: int = FORMAT
 
     @property

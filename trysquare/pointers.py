@@ -75,8 +75,7 @@ class Pointers:
         A verdict that comes with a carried run is asked for as the run itself.
         """
         return {
-            run.id: tuple(self._score(run, validator) for validator in self.scored)
-            for run in self.matrix.runs.values()
+            run.id: tuple(self._score(run, validator) for validator in self.scored) for run in self.matrix.runs.values()
         }
 
     def _score(self, planned: RunPlan, validator: ValidatorPlan) -> str:
@@ -109,7 +108,8 @@ class Pointers:
     def reference(self, cell: str) -> str:
         """The pointer to the synthesis against another reference cell."""
         page = self._layout.synthesis_against(cell_dir(cell))
-        name = f"reference_{cell_dir(cell)}.{self._rendered}"
+        # The engine takes a long repetition in a name for a loop of its own, so the name of a cell stays out of it.
+        name = f"reference_{digest(cell)}.{self._rendered}"
         return self._ledger(name, [page, page.with_suffix(".html")])
 
     def _ledger(self, name: str, derived: list[Path]) -> str:

@@ -2,8 +2,9 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -11,6 +12,26 @@ if TYPE_CHECKING:
 
 OFF = "TRYSQUARE_NO_PROGRESS"
 """Set to anything but nothing or 0, this variable turns the bar off. It changes nothing that is measured."""
+
+
+WIDTH = 24
+"""Columns of the bar itself."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of the line a bar is; where the terminal is narrow, the parts of the smallest `weight` go first."""
+
+    text: str
+    weight: int
+
+
+def fitted(segments: Sequence[Segment], width: int) -> str:
+    """The heaviest segments that fit side by side, in their order, cut to the width when even one does not."""
+    left = [segment for segment in segments if segment.text]
+    while len(left) > 1 and sum(len(segment.text) + 2 for segment in left) - 2 > width:
+        left.remove(min(left, key=lambda segment: segment.weight))
+    return "  ".join(segment.text for segment in left)[: max(width, 0)]
 
 
 def eta_seconds(completed: int, total: int, elapsed: float) -> float | None:
@@ -56,8 +77,8 @@ class Bar:
         if self._progress is not None and self._task is not None:
             self._progress.advance(self._task, step)
 
-    def show(self, completed: int, total: int, note: str = "") -> None:
-        """Set the bar outright, with a note beside it."""
+    def show(self, completed: int, total: int, note: Callable[[], Sequence[Segment]] = tuple) -> None:
+        """Set the bar outright, and what is asked for its further segments each time it is drawn."""
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=completed, total=total, note=note)
 
@@ -92,17 +113,36 @@ def bar(total: int, label: str, enabled: bool = True) -> Iterator[Bar]:
 def start(total: int, label: str) -> tuple[Bar, Callable[[], None]]:
     """A bar that is drawn until the returned function is called, or until the process leaves by its hard exit."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import Progress, ProgressColumn, Task
+    from rich.table import Column
+    from rich.text import Text
 
     from trysquare import interrupt
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
-    )
-    progress = Progress(*columns, TextColumn("{task.fields[note]}"), console=Console(file=sys.stderr), transient=True)
-    task = progress.add_task(label, total=total, note="")
+    console = Console(file=sys.stderr)
+
+    class Line(ProgressColumn):
+        """All of the bar as one line that is never wider than the terminal."""
+
+        def render(self, task: Task) -> Text:
+            done, planned = int(task.completed), int(task.total or 0)
+            own = [
+                Segment(task.description, 1),
+                Segment(drawn(done, planned, console.encoding), 2),
+                Segment(f"{done}/{planned}", 9),
+            ]
+            return Text(fitted([*own, *task.fields["note"]()], console.width - 1), no_wrap=True, overflow="crop")
+
+    line = Line(table_column=Column(no_wrap=True))
+    progress = Progress(line, console=console, transient=True, refresh_per_second=4)
+    task = progress.add_task(label, total=total, note=tuple)
     progress.start()
     interrupt.on_hard_exit(progress.stop)
     return Bar(progress, task), progress.stop
+
+
+def drawn(completed: int, total: int, encoding: str = "utf-8") -> str:
+    """The bar itself, in characters that the encoding has."""
+    full, empty = "━─" if encoding.lower().startswith("utf") else "#-"
+    filled = WIDTH * min(completed, total) // total if total > 0 else 0
+    return full * filled + empty * (WIDTH - filled)

@@ -114,3 +114,31 @@ def test_the_command_names_the_file_after_the_matrix(made, tmp_path, monkeypatch
     with pytest.raises(SystemExit) as left:
         cli.main(["export", made.root.name])
     assert left.value.code == 2
+
+
+def test_measures_taken_from_another_tool_are_exported_and_have_nothing_to_check(tmp_path, capsys):
+    lines = [
+        {
+            "type": "trial-result",
+            "itemId": f"{variant}{index}",
+            "evalName": "shop",
+            "variant": variant,
+            "stimulus": "fix",
+            "model": "m-1",
+            "trialIndex": index,
+            "status": "completed",
+            "durationMs": 1000,
+            "gradeResult": {"passed": variant == "rule", "score": 1.0},
+        }
+        for variant in ("base", "rule")
+        for index in range(4)
+    ]
+    (tmp_path / "results.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert cli.main(["import", "vally", str(tmp_path / "results.jsonl"), "-o", str(tmp_path / "out")]) == 0
+    [matrix] = (tmp_path / "out").iterdir()
+    assert cli.main(["export", str(matrix), "--format", "csv", "-o", str(tmp_path / "runs.csv")]) == 0
+    assert pandas.read_csv(tmp_path / "runs.csv").groupby("cell").passed.sum().to_dict() == {"base": 0, "rule": 4}
+    assert cli.main(["compare", str(matrix), str(matrix)]) == 0
+    assert "| rule | 4/4 -> 4/4 |" in capsys.readouterr().out
+    assert cli.main(["parity", "--smoke", str(matrix)]) == 1
+    assert "nothing of them can be checked" in capsys.readouterr().out

@@ -111,12 +111,12 @@ def test_of_two_verdicts_the_first_stands(call, apart: bool) -> None:
 
 
 def test_a_provider_that_does_not_answer_gives_no_verdict(call) -> None:
-    judgement, requests = call("[[fault]]\nanswer = 401\nvalidators = ['quality']\n")
+    judgement, requests = call("[[fault]]\nanswer = 503\nvalidators = ['quality']\n")
 
     assert judgement.result.payload is None
-    assert "401" in judgement.result.detail and "401" in judgement.result.stderr
+    assert "503" in judgement.result.detail and "503" in judgement.result.stderr
     assert judgement.launches[0].usage["turns"] == 0
-    assert all(line["status"] == 401 for line in requests)
+    assert all(line["status"] == 503 for line in requests)
 
 
 def test_a_judge_without_a_script_calls_everything_true(call) -> None:

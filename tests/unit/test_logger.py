@@ -39,7 +39,7 @@ def test_a_finished_run_is_one_line(handler, tmp_path, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "jobs: measure 2"
     assert lines[1].startswith("[1/2 eta ")
-    assert lines[1].endswith("ok  rule / off  6m 52s  15 234 in / 812 out  4 turns  0 retries")
+    assert lines[1].endswith("ok  rule / off  412s  15 234 in / 812 out  4 turns  0 retries")
 
 
 def test_a_failed_job_says_the_last_line_of_its_log_and_where_it_is(handler, tmp_path, capsys):
@@ -63,3 +63,45 @@ def test_the_engine_s_warnings_are_passed_on_and_its_chatter_is_not(handler, cap
     emit(handler, None, logging.WARNING, "careful")
     emit(handler, LogEvent.ERROR, logging.ERROR, "no such rule")
     assert capsys.readouterr().err == "careful\nno such rule\n"
+
+
+def test_runs_that_were_held_back_are_said_in_one_line(handler, tmp_path, capsys):
+    log = tmp_path / "measure.log"
+    log.write_text("not started: the provider refused the last 2 runs (503); launch again later.\n")
+    begin(handler, tmp_path, [log])
+    for jobid in (3, 4, 5):
+        wildcards = {"matrix": str(tmp_path), "run": f"rule_off/0123abc{jobid}"}
+        emit(handler, LogEvent.JOB_INFO, jobid=jobid, rule_name="measure", wildcards=wildcards, log=[log])
+        emit(handler, LogEvent.JOB_ERROR, jobid=jobid)
+    said = capsys.readouterr().err
+    assert said.count("not started") == 1
+    assert "failed" not in said
+
+
+def test_a_record_that_another_machine_has_not_shown_yet_is_still_a_finished_run(handler, tmp_path, capsys):
+    begin(handler, tmp_path)
+    emit(handler, LogEvent.JOB_FINISHED, job_id=3)
+    said = capsys.readouterr().err
+    assert "ok  rule_off/0123abcd  (its record cannot be read here yet" in said
+    assert "Traceback" not in said
+
+
+def test_no_estimate_is_given_before_the_first_run_has_landed(handler, tmp_path, capsys):
+    begin(handler, tmp_path)
+    assert not any("eta" in segment.text for segment in handler._segments())
+    assert "eta" not in capsys.readouterr().err
+
+
+def test_the_bar_counts_every_stage_what_runs_and_what_was_spent(handler, tmp_path, capsys):
+    usage = {"input": 15234, "output": 812, "turns": 4, "retries": 0, "cost": 0.125}
+    write_json(tmp_path / "runs/rule_off/0123abcd/run.json", {"cell": "rule / off", "usage": usage, "duration": 412.4})
+    emit(handler, LogEvent.RUN_INFO, stats={"measure": 2, "score_run": 2, "total": 4})
+    for jobid, run in ((3, "rule_off/0123abcd"), (4, "rule_off/0123abce")):
+        wildcards = {"matrix": str(tmp_path), "run": run}
+        emit(handler, LogEvent.JOB_INFO, jobid=jobid, rule_name="measure", wildcards=wildcards, log=[])
+    emit(handler, LogEvent.JOB_STARTED, jobs=[3, 4])
+    emit(handler, LogEvent.JOB_FINISHED, job_id=3)
+    texts = [segment.text for segment in handler._segments()]
+    assert texts[:2] == ["measured 1/2  scored 0/2", "1 in flight"]
+    assert texts[3:5] == ["15 234 in / 812 out", "cost 0.125"]
+    assert texts[5].startswith("eta ")

@@ -114,7 +114,10 @@ def test_an_archived_number_has_the_spread_of_every_cell_around_its_own_median()
     [
         (lambda: power.stated_rate(1.2), "not between 0 and 1"),
         (lambda: power.stated_median(10, 0), "not above 0"),
-        (lambda: power.power(power.stated_rate(0.9), 0.2, 10), "ends beyond 0 or 100 %: state one between -90 and .10 pts"),
+        (
+            lambda: power.power(power.stated_rate(0.9), 0.2, 10),
+            "ends beyond 0 or 100 %: state one between -90 and .10 pts",
+        ),
         (lambda: power.archived({"a": runs("a", [3, 3])}, "a", table.cost_measures()[0]), "does not vary"),
         (lambda: power.archived({"a": []}, "a", table.cost_measures()[0]), "No run of 'a'"),
         (lambda: power.archived({"a": []}, "b", table.cost_measures()[0]), "No run of 'b'"),

@@ -3,7 +3,7 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trysquare.progress import OFF, bar, clock, eta_seconds, wanted
+from trysquare.progress import OFF, Segment, bar, clock, drawn, eta_seconds, fitted, wanted
 
 
 class Terminal(io.StringIO):
@@ -55,3 +55,33 @@ def test_without_a_bar_a_line_is_plain(capsys):
     captured = capsys.readouterr()
     assert captured.out == "[1/3] ok  rule / off\n"
     assert captured.err == "careful\n"
+
+
+segments = st.lists(st.builds(Segment, st.text("abc 1/", max_size=12), st.integers(0, 9)), max_size=8)
+
+
+@given(segments, st.integers(0, 80))
+def test_a_line_is_never_wider_than_the_terminal(parts, width):
+    assert len(fitted(parts, width)) <= width
+
+
+@given(segments, st.integers(0, 80))
+def test_what_is_left_out_weighs_no_more_than_what_is_shown(parts, width):
+    line = fitted(parts, width)
+    shown = [part.weight for part in parts if part.text and part.text in line]
+    missing = [part.weight for part in parts if part.text and part.text not in line]
+    assert not shown or not missing or max(missing) <= max(shown)
+
+
+def test_where_there_is_room_everything_is_shown_in_its_order():
+    parts = [Segment("trysquare", 1), Segment("3/9", 9), Segment("", 5), Segment("eta 7m 05s", 8)]
+    assert fitted(parts, 80) == "trysquare  3/9  eta 7m 05s"
+    assert fitted(parts, 15) == "3/9  eta 7m 05s"
+    assert fitted(parts, 14) == "3/9"
+
+
+def test_a_bar_is_full_at_the_end_and_drawn_with_what_the_terminal_has():
+    assert drawn(0, 4) == "─" * 24
+    assert drawn(2, 4) == "━" * 12 + "─" * 12
+    assert drawn(9, 4, "ascii") == "#" * 24
+    assert drawn(0, 0, "ascii") == "-" * 24

@@ -83,6 +83,11 @@ def forget(configuration: dict) -> None:
     del configuration["model_id"], configuration["etalon_commit"]
 
 
+def test_runs_that_were_carried_are_said_to_be(made):
+    made.edit("state.json", lambda state: state["runs"][made.runs[0].id].update(carried=True))
+    assert any(note.startswith("1 run came from a smaller matrix") for note in open_archive(made.root).lacks)
+
+
 def test_the_session_names_the_model_where_the_configuration_does_not(made):
     run = made.runs[0]
     made.edit(f"runs/{made.directory(run).parent.name}/{run.id}/configuration.json", forget)

@@ -48,6 +48,29 @@ def test_every_key_is_read() -> None:
     assert Settings.of({"scenario": "a", "overwrite": ["x", "y"]}).overwrite == ("x", "y")
 
 
+@pytest.mark.parametrize(
+    "text", ["1.0", "a: b", "#100% a=b, ~c.", "true", "[x]", "back\\slash\\", 'it\'s "q"', "null", "é模"]
+)
+def test_any_text_reaches_the_settings_through_the_engines_command_line(text: str) -> None:
+    from snakemake.cli import parse_config
+
+    from trysquare.cli.engine import setting
+
+    written = [setting("scenario", text), setting("only", [text]), setting("reference", text), setting("extend", True)]
+    found = Settings.of(parse_config([*written, setting("repetitions", 3), setting("timeout", 2.5)]))
+    assert (found.scenario, found.only, found.reference) == ((text,), (text,), text)
+    assert (found.extend, found.repetitions, found.timeout) == (True, 3, 2.5)
+
+
+def test_the_quoting_a_refusal_shows_is_read_as_the_text() -> None:
+    import shlex
+
+    from snakemake.cli import parse_config
+
+    remedy = refusal({"scenario": "a", "only": 1.0}).partition("for the engine: ")[2].rstrip(".")
+    assert Settings.of(parse_config(["scenario=a", *shlex.split(remedy)[1:]])).only == ("1.0",)
+
+
 def test_values_that_arrive_as_text_are_read_as_what_the_key_holds() -> None:
     config = {"scenario": "a", "repetitions": "3", "timeout": "2.5", "extend": "True", "rehearse": "false"}
     found = Settings.of(config)
@@ -59,7 +82,7 @@ def test_values_that_arrive_as_text_are_read_as_what_the_key_holds() -> None:
     [
         ({}, ("scenario", "missing", "scenario: exp/rule.toml")),
         ({"scenario": "a", "repetition": 3}, ("unknown key", 'did you mean "repetitions"')),
-        ({"scenario": "a", "only": 1.0}, ("only", "found 1.0", "--config 'only=\"1.0\"'")),
+        ({"scenario": "a", "only": 1.0}, ("only", "found 1.0", "--config 'only=[\"1.0\"]'")),
         ({"scenario": "a", "only": {"a": "b"}}, ("only", '{"a": "b"}', "quote it")),
         ({"scenario": "a", "only": ["x", True]}, ("only", "found true", "quote it")),
         ({"scenario": 3}, ("scenario", "found 3", "quote it")),

@@ -167,6 +167,20 @@ def test_a_harness_the_machine_does_not_know_is_refused_only_where_a_cell_loads_
     assert planned(write(here, raw)).matrix.cells["plain"].extensions == ()
 
 
+def test_a_work_directory_that_cannot_be_written_to_is_refused_with_what_to_set(here: Path) -> None:
+    lines = (here / "trysquare.toml").read_text()
+    (here / "trysquare.toml").write_text(lines.replace("workdir = 'work'", "workdir = 'counter'"))
+    (here / "counter").write_text("a file")
+    with pytest.raises(RepoError, match=r"counter.* cannot be used \(.*\[defaults\] workdir"):
+        runner.settle(planned(write(here, small())))
+
+
+def test_the_name_of_a_pin_fits_into_a_directory_whatever_the_address(tmp_path: Path) -> None:
+    place = runner.harness_dir(tmp_path, f"https://example.org/{'模' * 300}.git", "t" * 100)
+    assert len(place.name.encode()) < 200
+    assert place != runner.harness_dir(tmp_path, f"https://example.org/{'模' * 301}.git", "t" * 100)
+
+
 def test_an_unfinished_pin_is_made_again(here: Path) -> None:
     plan = planned(write(here, small()))
     checkout = Path(runner.settle(plan).matrix.source.checkout)

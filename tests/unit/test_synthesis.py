@@ -531,8 +531,6 @@ def test_a_run_that_does_not_count_says_why():
     assert not row.counted and ("left out", "not part of costs and gaps, because delivered is not true") in row.remarks
 
 
-
-
 def test_building_and_writing_markdown_load_no_plotting_and_no_engine():
     code = (
         "import sys; from tests.matrices import *; from trysquare.synthesis import *; plan = matrix(draws=10)\n"

@@ -244,10 +244,10 @@ def finished(tmp_path: Path, counter_repository: Path, finished_once: Bench) -> 
 
 
 @contextmanager
-def launched(bench: Bench, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def launched(bench: Bench, *arguments: str, nohup: bool = False) -> Iterator[subprocess.Popen[str]]:
     """The engine as a process of its own group, read line by line; killed with everything below it at the end."""
     engine = subprocess.Popen(
-        bench.command(*arguments),
+        [*(["nohup"] if nohup else []), *bench.command(*arguments)],
         cwd=bench.root,
         env=bench.environment,
         stdin=subprocess.DEVNULL,

@@ -7,8 +7,11 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
 COMMANDS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
@@ -93,7 +96,16 @@ class Slurm:
         wait_for(lambda: self.command("sinfo", "--noheader", "--format=%t") in ("idle", "mix", "alloc"))
 
     def kill_node(self) -> None:
-        os.kill(self._pid("slurmd"), signal.SIGKILL)
+        """Everything on the node ends at once, as when its power goes."""
+        mine = tuple(f"slurmstepd: [{job}." for job in self.queue)
+        steps = [
+            each for each in psutil.process_iter(["cmdline"]) if " ".join(each.info["cmdline"] or []).startswith(mine)
+        ]
+        processes = [psutil.Process(self._pid("slurmd")), *steps]
+        processes += [below for step in steps for below in step.children(recursive=True)]
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
 
     def start(self) -> None:
         for name in ("munge", "state", "spool", "bin"):

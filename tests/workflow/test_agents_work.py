@@ -19,7 +19,7 @@ COMMANDS = {
     "commits": "echo 'def bump(n): return n + 1' > counter.py && git -c user.name=a -c user.email=a@b commit -qam x",
     "deletes a test": "rm tests/test_counter.py && printf 'x = 1\\n' >> counter.py",
     "writes binaries": "head -c 3000 /dev/urandom > data.bin && printf '\\000\\001\\377' > counter.py",
-    "adds ignored files": "printf '*.log\\n' > .gitignore && echo noise > run.log && mkdir logs && echo more > logs/a.log",
+    "adds ignored files": "echo '*.log' > .gitignore && echo noise > run.log && mkdir logs && echo more > logs/a.log",
     "renames": "git mv counter.py total.py && chmod +x total.py && ln -s total.py counter.py",
     "leaves caches": "python3 -m compileall -q . && echo 'def bump(n): return n + 1' >counter.py",
     "removes the repository": "rm -rf .git && printf 'def bump(n): return n + 2\\n' > counter.py",

@@ -265,7 +265,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
             place / "crew-tool", {name: (shipped / name).read_text() for name in ("index.ts", "agents.ts")}, "c1"
         ),
     }
-    bench = Operated(place / "experiment")
+    bench = Operated(place / "experiment", repetitions=1)
     head, _, tail = SCENARIO.format(python=sys.executable, repetitions=1).partition("[variants.plain]")
     bench.write(
         "scenario.toml", head + CELLS + tail[tail.index("[[validation]]") :].replace('validity = ["delivered"]', "")

@@ -1,7 +1,12 @@
 """Every way a launch can end early: what was paid for stays, nobody is left running, the next launch completes."""
 
 import os
+import pty
+import select
 import signal
+import subprocess
+import termios
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -11,6 +16,7 @@ from tests.workflow.conftest import below, launched, until
 pytestmark = pytest.mark.workflow
 
 SECONDS_TO_END = 8
+HIDE, SHOW = b"\x1b[?25l", b"\x1b[?25h"
 
 
 @pytest.fixture
@@ -47,24 +53,77 @@ def test_killing_the_engine_keeps_what_is_finished_and_leaves_nobody(slow):
     finish_and_compare(slow, kept, requests)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-@pytest.mark.parametrize("whom", ["the main process", "the group"])
-def test_a_signal_ends_everything_and_the_next_launch_completes(slow, number, whom):
-    with launched(slow, "run") as engine:
-        until(engine, " ok ")
-        processes = below(engine)
-        if whom == "the group":
-            os.killpg(engine.pid, number)
-        else:
-            engine.send_signal(number)
-        engine.stdout.read()
-        code = engine.wait(timeout=SECONDS_TO_END)
-        _, alive = psutil.wait_procs(processes, timeout=SECONDS_TO_END)
-    assert alive == []
-    assert code != 0
-    kept, requests = slow.evidence(), slow.requests_by_run
+ASKED = {
+    "INT to main": (signal.SIGINT, "main", 1),
+    "TERM to main": (signal.SIGTERM, "main", 1),
+    "HUP to main": (signal.SIGHUP, "main", 1),
+    "INT to the group": (signal.SIGINT, "group", 1),
+    "TERM to the group": (signal.SIGTERM, "group", 1),
+    "HUP to the group": (signal.SIGHUP, "group", 1),
+    "INT twice to the group": (signal.SIGINT, "group", 2),
+    "TERM thrice to main": (signal.SIGTERM, "main", 3),
+}
 
-    finish_and_compare(slow, kept, requests)
+
+def test_every_signal_ends_everything_and_the_last_launch_completes(slow):
+    """One matrix and one launch per way of asking; each launch finishes a run or two before it is asked."""
+    slow.edit("scenario.toml", "repetitions = 2", "repetitions = 6")
+    many, kept = replace(slow, repetitions=6), {}
+    for how, (number, whom, times) in ASKED.items():
+        with launched(many, "run") as engine:
+            until(engine, " ok ")
+            processes = below(engine)
+            for _ in range(times):
+                (os.killpg if whom == "group" else os.kill)(engine.pid, number)
+            output = engine.stdout.read()
+            code = engine.wait(timeout=SECONDS_TO_END)
+            _, alive = psutil.wait_procs(processes, timeout=SECONDS_TO_END)
+        assert alive == [], how
+        assert code == 130, f"{how}:\n{output}"
+        assert "Traceback" not in output, how
+        assert kept.items() <= many.evidence().items(), how
+        kept, requests = many.evidence(), many.requests_by_run
+
+    finish_and_compare(many, kept, requests)
+
+
+def test_a_hangup_that_is_ignored_ends_nothing(slow):
+    with launched(slow, "run", nohup=True) as engine:
+        until(engine, " ok ")
+        os.killpg(engine.pid, signal.SIGHUP)
+        engine.stdout.read()
+        assert engine.wait(timeout=60) == 0
+    assert slow.state()["complete"] is True
+    assert set(slow.requests_by_run.values()) == {2}
+
+
+def test_ctrl_c_gives_the_terminal_back_as_it_was(slow):
+    outside, inside = pty.openpty()
+    before = termios.tcgetattr(inside)
+    engine = subprocess.Popen(
+        ["setsid", "--ctty", *slow.command("run")],
+        cwd=slow.root,
+        env={**slow.environment, "TERM": "xterm"},
+        stdin=inside,
+        stdout=inside,
+        stderr=inside,
+    )
+    seen = b""
+    while b" ok " not in seen:
+        seen += os.read(outside, 4096)
+    processes = below(engine)
+    os.write(outside, b"\x03")
+    while engine.poll() is None or select.select([outside], [], [], 0)[0]:
+        if select.select([outside], [], [], 0.1)[0]:
+            seen += os.read(outside, 4096)
+    _, alive = psutil.wait_procs(processes, timeout=SECONDS_TO_END)
+    assert alive == []
+    assert engine.returncode == 130
+    assert termios.tcgetattr(inside) == before
+    assert b"eta" in seen and seen.count(HIDE) > 0, "a bar was drawn"
+    assert seen.rindex(SHOW) > seen.rindex(HIDE)
+    os.close(outside)
+    os.close(inside)
 
 
 def test_a_second_launch_on_the_same_matrix_says_so_and_leaves(slow):

@@ -22,6 +22,8 @@ def test_a_first_launch_measures_scores_and_renders_everything(bench):
     configuration = json.loads((bench.records[0].parent / "configuration.json").read_text())
     assert configuration["model_id"] == "rehearsal-1-large"
     assert configuration["touched"] == ["counter.py"]
+    verdict = json.loads((bench.records[0].parent / "validation" / "script.json").read_text())
+    assert 0 < verdict["validator_seconds"] <= verdict["duration"]
 
 
 def test_a_second_launch_does_nothing(bench):

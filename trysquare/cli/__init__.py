@@ -7,10 +7,10 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from trysquare.cli import archives, comparisons, exports, forms, launches, power, scenarios, upkeep, watches
+from trysquare.cli import archives, comparisons, exports, forms, launches, power, scenarios, upkeep, vally, watches
 from trysquare.errors import TrysquareError, refused
 
-GROUPS = (scenarios, launches, archives, upkeep, comparisons, exports, forms, power, watches)
+GROUPS = (scenarios, launches, archives, upkeep, comparisons, exports, forms, power, watches, vally)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -42,8 +42,11 @@ def command(
 
 
 def setting(key: str, value: Any) -> str:
-    """One `key=value` of the engine; text is quoted, since the engine reads bare values as YAML."""
-    return f"{key}={json.dumps(value, ensure_ascii=False)}"
+    """One `key=value` of the engine.
+
+    A text goes as a list of one: around a bare one the engine takes the quotes away, and reads what is left as YAML.
+    """
+    return f"{key}={json.dumps([value] if isinstance(value, str) else value, ensure_ascii=False)}"
 
 
 def become(argv: Sequence[str]) -> NoReturn:

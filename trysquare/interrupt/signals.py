@@ -113,6 +113,7 @@ def adopt() -> None:
         if leaving:
             return
         leaving = True
+        os.write(2, b"interrupted\n")
         _arm(signum)
         REGISTRY.shut(signum)
         take_down(REGISTRY.everything, GRACE)

@@ -30,6 +30,8 @@ def layer4(experiment: str | Path, workdir: str | Path | None = None) -> Report:
         When the directory holds no matrix.
     """
     archive = open_archive(experiment)
+    if archive.imported is not None:
+        return Report(problems=[f"its measures were imported from {archive.imported}; nothing of them can be checked"])
     report = Report()
     report.observed.append(archive.standing())
     for archived in archive.runs:
@@ -39,7 +41,7 @@ def layer4(experiment: str | Path, workdir: str | Path | None = None) -> Report:
     _versions(archive, report)
     if workdir is not None:
         report.problems.extend(_left_over(archive, Path(workdir)))
-    report.observed.extend(f"not checked: {note}" for note in archive.lacks)
+    report.observed.extend(f"note: {note}" for note in archive.lacks)
     return report
 
 

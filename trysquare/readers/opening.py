@@ -1,6 +1,7 @@
 """Opening a matrix directory, and reading one that this trysquare wrote."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trysquare.errors import ArchiveError
 from trysquare.layout import Layout, RunLayout
@@ -8,6 +9,9 @@ from trysquare.matrix import Matrix
 from trysquare.outputs import archived_run_dirs
 from trysquare.readers.original import read_original
 from trysquare.readers.view import Archive, ArchivedCell, ArchivedRun, ArchivedValidator
+
+if TYPE_CHECKING:
+    from trysquare.collecting import State
 
 
 def open_archive(directory: str | Path) -> Archive:
@@ -38,19 +42,6 @@ def _read(root: Path) -> Archive:
 
     layout, matrix = Layout(root), Matrix.load(Layout(root).plan)
     state = derive(layout, matrix)
-    rows = {run.id: run for run in state.runs}
-    order = {cell: position for position, cell in enumerate(matrix.cells)}
-    runs = [
-        ArchivedRun(
-            run.id, run.cell, run.repetition, state.states[run.id], layout.run(run.directory), rows.pop(run.id, None)
-        )
-        for run in sorted(matrix.runs.values(), key=lambda run: (order[run.cell], run.repetition))
-    ]
-    strays = {tree.name: tree for tree in archived_run_dirs(root)} if rows else {}
-    runs += [
-        ArchivedRun(row.id, row.cell, row.repetition, row.state, RunLayout(strays[row.id]), row)
-        for row in rows.values()
-    ]
     return Archive(
         root=root,
         original=False,
@@ -68,10 +59,39 @@ def _read(root: Path) -> Archive:
         cells={
             name: ArchivedCell(name, cell.thinking, cell.fingerprint, cell.parts) for name, cell in matrix.cells.items()
         },
-        runs=tuple(runs),
+        runs=tuple(_runs(layout, matrix, state)),
         declared=matrix.declared,
         validators={
             name: ArchivedValidator(validator.mode, validator.digest) for name, validator in matrix.validators.items()
         },
         rehearsed=matrix.rehearsal is not None or any(run.rehearsed for run in state.runs),
+        imported=matrix.imported,
+        lacks=()
+        if matrix.imported is None
+        else (f"Its measures were imported from {matrix.imported}, without evidence.",),
     )
+
+
+def _runs(layout: Layout, matrix: Matrix, state: "State") -> list[ArchivedRun]:
+    """The planned runs in declared order, then the recorded ones of cells that are no longer declared."""
+    rows = {run.id: run for run in state.runs}
+    order = {cell: position for position, cell in enumerate(matrix.cells)}
+    runs = [
+        ArchivedRun(
+            run.id,
+            run.cell,
+            run.repetition,
+            state.states.get(run.id, "missing"),
+            layout.run(run.directory),
+            rows.pop(run.id, None),
+        )
+        for run in sorted(matrix.runs.values(), key=lambda run: (order[run.cell], run.repetition))
+    ]
+    strays = {tree.name: tree for tree in archived_run_dirs(layout.root)} if rows else {}
+    runs += [
+        ArchivedRun(
+            row.id, row.cell, row.repetition, row.state, RunLayout(strays.get(row.id, layout.run(row.id).root)), row
+        )
+        for row in rows.values()
+    ]
+    return runs

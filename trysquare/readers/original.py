@@ -165,7 +165,7 @@ def _declared(runs: Sequence[ArchivedRun]) -> list[str]:
 
 
 def _lacks(runs: Sequence[ArchivedRun], state: Mapping[str, Any], cells: Mapping[str, ArchivedCell]) -> list[str]:
-    """What cannot be known from the archive, a sentence each."""
+    """What cannot be known from the archive, and what else its numbers must be read with, a sentence each."""
     measured = [run for run in runs if run.run is not None]
     found = [NO_PLAN]
     texts = [name for name in ("prompt", "response") if not all(getattr(run.files, name).exists() for run in measured)]
@@ -186,6 +186,11 @@ def _lacks(runs: Sequence[ArchivedRun], state: Mapping[str, Any], cells: Mapping
         )
         if count
     ]
+    if carried := sum(bool(entry.get("carried")) for entry in state["runs"].values()):
+        found.append(
+            f"{counted(carried, 'run')} came from a smaller matrix: durations and costs of a cell are of more than one "
+            "session of measuring."
+        )
     found += [run.damage for run in runs if run.damage]
     if lost := [run.id for run in runs if run.run is None and run.state == "missing" and _ran(run, state)]:
         found.append(

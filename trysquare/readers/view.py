@@ -109,8 +109,10 @@ class Archive:
         In declared order.
     rehearsed : bool
         Whether a script played the model.
+    imported : str or None
+        The results of another tool its measures were taken from; none of its evidence is then on disk.
     lacks : tuple of str
-        What the archive does not hold, a sentence each.
+        What the archive does not hold, and what else its numbers must be read with, a sentence each.
     """
 
     root: Path
@@ -131,6 +133,7 @@ class Archive:
     declared: tuple[str, ...]
     validators: Mapping[str, ArchivedValidator]
     rehearsed: bool = False
+    imported: str | None = None
     lacks: tuple[str, ...] = ()
 
     @property

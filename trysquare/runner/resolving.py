@@ -7,6 +7,7 @@ from pathlib import Path
 from trysquare import config as machine
 from trysquare import rounds
 from trysquare.config import Config
+from trysquare.errors import RepoError
 from trysquare.layout import Layout
 from trysquare.matrix import CellPlan, Matrix, Rehearsal, RunPlan
 from trysquare.outputs import Carried, carryable, experiment_name
@@ -230,14 +231,13 @@ def settle(plan: Plan) -> Plan:
         When an address does not answer, the etalon is not there, or measured runs saw another commit.
     """
     source = plan.matrix.source
-    checkout = prepare_source(plan.config, source.repo, source.etalon)
-    for brick in building.cited(plan.scenario):
-        if brick.repo is not None:
-            pinned = prepare_harness(plan.config, brick.repo, str(brick.tag)) / str(brick.load)
-            if not pinned.exists():
-                raise ScenarioError(
-                    f"{plan.scenario.path}: [harness]: {brick.repo} at {brick.tag} holds no {brick.load}; correct load."
-                )
+    try:
+        checkout = _pinned(plan)
+    except OSError as error:
+        raise RepoError(
+            f"{error.filename} cannot be used ({(error.strerror or str(error)).lower()}); set [defaults] workdir of the "
+            "machine file to a directory that can be written to."
+        ) from None
     if source.commit:
         return plan
     from trysquare import repo
@@ -247,3 +247,16 @@ def settle(plan: Plan) -> Plan:
     plan = replace(plan, matrix=replace(plan.matrix, source=settled))
     refusing.refuse_measured(plan)
     return plan
+
+
+def _pinned(plan: Plan) -> Path:
+    """The local repository of a plan, once it and every harness repository are pinned."""
+    checkout = prepare_source(plan.config, plan.matrix.source.repo, plan.matrix.source.etalon)
+    for brick in building.cited(plan.scenario):
+        if brick.repo is not None:
+            pinned = prepare_harness(plan.config, brick.repo, str(brick.tag)) / str(brick.load)
+            if not pinned.exists():
+                raise ScenarioError(
+                    f"{plan.scenario.path}: [harness]: {brick.repo} at {brick.tag} holds no {brick.load}; correct load."
+                )
+    return checkout

@@ -46,8 +46,8 @@ KEYS: Mapping[str, Key] = {
 }
 """Every key, in the order the reference lists them."""
 
-QUOTED = "--config '{key}=\"{value}\"'"
-"""How the engine's command line is made to hand over a text that looks like something else."""
+QUOTED = "--config '{key}=[\"{value}\"]'"
+"""How the engine's command line is made to hand over a text that looks like something else: as a list of one."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,8 @@ def _value(name: str, value: Any, refusals: Refusals) -> Any:
 
 
 def _text(name: str, value: Any, refusals: Refusals) -> str:
+    if isinstance(value, list | tuple) and len(value) == 1 and KEYS[name].kind != "texts":
+        [value] = value
     if isinstance(value, str) and value.strip() and "\0" not in value:
         return value
     plain = value if isinstance(value, str | int | float) else "..."

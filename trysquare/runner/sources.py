@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 INSTALLED = "trysquare-installed.json"
 """The marker of a harness repository whose dependencies are in place, inside its `.git`."""
 
+SHOWN_OF_ADDRESS = 20
+"""Characters of an address that the name of its pin begins with."""
+
 INSTALL_TIMEOUT = 300.0
 """Seconds that installing the dependencies of a harness repository may take."""
 
@@ -36,8 +39,8 @@ def source_dir(config: Config, name: str, url: str, etalon: str) -> Path:
 
 def harness_dir(workdir: Path, address: str, tag: str) -> Path:
     """Where a harness repository is pinned, its dependencies installed."""
-    name = address.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
-    return workdir / "harness" / f"{slug(name)}-{_short(address)}-{slug(tag)}"
+    name = slug(address.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git"))
+    return workdir / "harness" / f"{name[:SHOWN_OF_ADDRESS]}-{_short(address)}-{slug(tag)}"
 
 
 def extension_path(workdir: Path, extension: Extension) -> Path:

@@ -12,6 +12,11 @@ from trysquare.validation.blind import blindness_of, describe_blindness, own_jud
 def instrument_warnings(matrix: Matrix, runs: Iterable[Run], evidence: Mapping[str, Evidence]) -> Iterator[str]:
     """Judges that can tell the treatment, are the model under test, or were told several things; forms left open."""
     runs = list(runs)
+    if matrix.imported is not None:
+        yield (
+            f"The measures were imported ({matrix.imported}): trysquare measured none of them. Trials that ended in an "
+            "error or were skipped are in no rate, which favours a variant whose failures are errors."
+        )
     lines = describe_blindness(blindness_of(matrix), matrix.cells)
     yield from (f"{line.removeprefix('! ')}." for line in [*lines, *own_judges(matrix)] if line.startswith("!"))
     for name, validator in matrix.validators.items():

@@ -1,14 +1,13 @@
 """Trial results of several variants as matrices of measures: a scenario per stimulus, a cell per variant."""
 
+import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from trysquare.errors import TrysquareError
-from trysquare.files import digest, write_json, write_text
+from trysquare.files import digest, write_bytes, write_json
 from trysquare.layout import Layout
 from trysquare.matrix import (
     Agent,
@@ -32,6 +31,7 @@ TREATMENTS = ("model", "stimulus")
 """What variants may be declared to differ in."""
 
 VALIDATOR = "vally"
+NAMELESS = "stimulus"
 DRAWS, SEED = 10_000, 20_260_729
 UNKNOWN = "not recorded"
 
@@ -53,6 +53,13 @@ class Imported:
         return f"{self.directory}: {said}{f', {empty} empty' if empty else ''}"
 
 
+@dataclass(frozen=True)
+class _Made:
+    matrix: Matrix
+    rows: Sequence[Run]
+    stimulus: str
+
+
 def import_trials(results: Path, output: Path, differs: Collection[str] = ()) -> list[Imported]:
     """Write a matrix of measures for each stimulus of a file of trial results.
 
@@ -68,7 +75,7 @@ def import_trials(results: Path, output: Path, differs: Collection[str] = ()) ->
     """
     stimuli: dict[tuple[str, str], list[Trial]] = defaultdict(list)
     for trial in read_trials(results):
-        stimuli[trial.evaluation or results.stem, trial.stimulus or "stimulus"].append(trial)
+        stimuli[trial.evaluation or results.stem, trial.stimulus or NAMELESS].append(trial)
     if not stimuli:
         raise TrialsError(f"{results}: holds no line of type trial-result; name a file of trial results.")
     problems = [
@@ -78,10 +85,16 @@ def import_trials(results: Path, output: Path, differs: Collection[str] = ()) ->
     ]
     if problems:
         raise TrialsError(together(problems))
-    made = [_matrix(evaluation, name, trials, results.name) for (evaluation, name), trials in stimuli.items()]
-    for matrix, _ in made:
-        _refuse_taken(output / matrix.name, matrix)
-    return [_write(output / matrix.name, matrix, rows) for matrix, rows in made]
+    source = f"{results.name}, {_digest(results)}"
+    for evaluation, name in stimuli:
+        _refuse_taken(output / _name(evaluation, name, stimuli[evaluation, name]), source)
+    # One after the other, so that no more than one matrix is held beside the trials.
+    return [_write(output, _made(evaluation, name, trials, source)) for (evaluation, name), trials in stimuli.items()]
+
+
+def _digest(results: Path) -> str:
+    with results.open("rb") as handle:
+        return hashlib.file_digest(handle, "blake2s").hexdigest()[:24]
 
 
 def _by_variant(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
@@ -97,11 +110,11 @@ def _problems(trials: Sequence[Trial], differs: Collection[str]) -> list[str]:
     for what, seen in (("model", "model"), ("stimulus", "text")):
         values = {name: {getattr(trial, seen) for trial in of_one} - {None} for name, of_one in variants.items()}
         noun = "models" if what == "model" else "texts of the stimulus"
-        for name, of_one in values.items():
-            if len(of_one) > 1:
-                found.append(f"variant {show(name)} saw {len(of_one)} {noun} ({listed(sorted(of_one))}); split it.")
-        if what not in differs and len({value for of_one in values.values() for value in of_one}) > 1:
-            named = "; ".join(f"{name}: {listed(sorted(of_one))}" for name, of_one in values.items() if of_one)
+        for name, held in values.items():
+            if len(held) > 1:
+                found.append(f"variant {show(name)} saw {len(held)} {noun} ({listed(sorted(held))}); split it.")
+        if what not in differs and len(set().union(*values.values())) > 1:
+            named = "; ".join(f"{name}: {listed(sorted(held))}" for name, held in values.items() if held)
             found.append(f"variants differ in {what} ({named}); if that is what they test, say --differs {what}.")
     for name, of_one in variants.items():
         first: dict[int, int] = {}
@@ -114,12 +127,23 @@ def _problems(trials: Sequence[Trial], differs: Collection[str]) -> list[str]:
     return found
 
 
-def _matrix(evaluation: str, stimulus: str, trials: Sequence[Trial], source: str) -> tuple[Matrix, list[Run]]:
-    variants = _by_variant(trials)
-    name = evaluation if stimulus == "stimulus" else f"{evaluation}-{stimulus}"
-    models = sorted({trial.model for trial in trials if trial.model})
-    model = models[0] if len(models) == 1 else "several" if models else UNKNOWN
-    repetitions = max(map(len, variants.values()))
+def _scenario(evaluation: str, stimulus: str) -> str:
+    return evaluation if stimulus == NAMELESS else f"{evaluation}-{stimulus}"
+
+
+def _model(trials: Sequence[Trial]) -> str:
+    models = {trial.model for trial in trials if trial.model}
+    return models.pop() if len(models) == 1 else "several" if models else UNKNOWN
+
+
+def _name(evaluation: str, stimulus: str, trials: Sequence[Trial]) -> str:
+    """The directory of a matrix."""
+    parts = (_scenario(evaluation, stimulus), "imported", _model(trials))
+    return "_".join([*map(_slug, parts), f"n{max(map(len, _by_variant(trials).values()))}"])
+
+
+def _made(evaluation: str, stimulus: str, trials: Sequence[Trial], source: str) -> _Made:
+    variants, name = _by_variant(trials), _scenario(evaluation, stimulus)
     graders = list(dict.fromkeys(key for trial in trials if trial.grade for key in trial.grade["graders"]))
     rows = [
         _row(name, variant, position, trial, graders)
@@ -131,21 +155,21 @@ def _matrix(evaluation: str, stimulus: str, trials: Sequence[Trial], source: str
         raise TrialsError(f"{source}: two trials of {show(stimulus)} get one id; rename one of its variants.")
     metrics = ("passed", "score", *(f"grade.{grader}" for grader in graders))
     matrix = Matrix(
-        name="_".join([*(_slug(part) for part in (name, "imported", model)), f"n{repetitions}"]),
-        experiment=Experiment(name, f"{evaluation}: {stimulus}" if stimulus != "stimulus" else evaluation, source),
+        name=_name(evaluation, stimulus, trials),
+        experiment=Experiment(name, evaluation if stimulus == NAMELESS else f"{evaluation}: {stimulus}", source),
         source=Source(evaluation, "", "", UNKNOWN, ""),
         task=Task(),
-        agent=Agent(VALIDATOR, UNKNOWN, model),
-        protocol=Protocol(repetitions, 1, 0.0, 1, 0),
+        agent=Agent(VALIDATOR, UNKNOWN, _model(trials)),
+        protocol=Protocol(max(map(len, variants.values())), 1, 0.0, 1, 0),
         cells={variant: _cell(variant, of_one, stimulus) for variant, of_one in variants.items()},
         runs=plans,
         validators={VALIDATOR: ValidatorPlan(VALIDATOR, "imported", metrics, digest(list(metrics)))},
         verdict=VerdictPlan("passed", next(iter(variants)), (), DRAWS, SEED),
         workdir="",
         isolation=UNKNOWN,
-        imported=f"{source}, {digest([row.row() for row in rows])}",
+        imported=source,
     )
-    return matrix, rows
+    return _Made(matrix, rows, stimulus)
 
 
 def _ordered(trials: Sequence[Trial]) -> list[Trial]:
@@ -159,8 +183,12 @@ def _cell(variant: str, trials: Iterable[Trial], stimulus: str) -> CellPlan:
     return CellPlan(variant, digest(parts), parts, UNKNOWN, _prompt(stimulus))
 
 
+def _text(stimulus: str) -> bytes:
+    return f"{stimulus}\n".encode("utf-8", "backslashreplace")
+
+
 def _prompt(stimulus: str) -> str:
-    return digest(f"{stimulus}\n".encode())
+    return digest(_text(stimulus))
 
 
 def _row(scenario: str, variant: str, position: int, trial: Trial, graders: Sequence[str]) -> Run:
@@ -195,33 +223,18 @@ def _slug(value: str) -> str:
     return re.sub(r"[^A-Za-z0-9.-]+", "-", value).strip("-") or "x"
 
 
-def _refuse_taken(directory: Path, matrix: Matrix) -> None:
+def _refuse_taken(directory: Path, source: str) -> None:
     plan = Layout(directory).plan
-    if not plan.exists():
-        return
-    there = Matrix.load(plan).imported
-    if there != matrix.imported:
-        raise TrysquareError(
-            f"{directory} holds {'other trials' if there else 'a measured matrix'}; write to another directory with -o."
-        )
+    if plan.exists() and (there := Matrix.load(plan).imported) != source:
+        what = "other trials" if there else "a measured matrix"
+        raise TrialsError(f"{directory} holds {what}; write to another directory with -o.")
 
 
-def _write(directory: Path, matrix: Matrix, rows: Sequence[Run]) -> Imported:
+def _write(output: Path, made: _Made) -> Imported:
+    directory, order = output / made.matrix.name, list(made.matrix.cells)
     layout = Layout(directory)
-    stimulus = matrix.experiment.title.partition(": ")[2] or matrix.experiment.title
-    order = list(matrix.cells)
-    rows = sorted(rows, key=lambda run: (order.index(run.cell), run.repetition))
-    if _prompt(stimulus) in {cell.prompt for cell in matrix.cells.values()}:
-        write_text(layout.brick(_prompt(stimulus)), f"{stimulus}\n")
+    rows = sorted(made.rows, key=lambda run: (order.index(run.cell), run.repetition))
+    write_bytes(layout.brick(_prompt(made.stimulus)), _text(made.stimulus))
     write_json(layout.measures, [run.row() for run in rows])
-    matrix.save(layout.plan)
-    from trysquare.collecting import collect
-
-    collect(layout)
-    return Imported(directory, len(matrix.cells), len(rows), sum(run.state == "valid" for run in rows))
-
-
-def summary(made: Iterable[Imported]) -> Mapping[str, Any]:
-    """How much was imported in all."""
-    made = list(made)
-    return {"matrices": len(made), "trials": sum(each.trials for each in made)}
+    made.matrix.save(layout.plan)
+    return Imported(directory, len(order), len(rows), sum(run.state == "valid" for run in rows))

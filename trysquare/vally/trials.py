@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,9 @@ from trysquare.files import digest
 
 LINE_LIMIT = 64 * 2**20
 """Bytes one line may have."""
+
+LONGEST = 500
+"""Characters of a grade's evidence that are kept."""
 
 KIND = "trial-result"
 DONE = (None, "completed", "complete", "success", "succeeded", "passed", "failed", "done", "graded", "ok")
@@ -119,12 +123,15 @@ def _grade(value: Any) -> Mapping[str, Any] | None:
     lists = (value.get(key) for key in ("graders", "results", "grades"))
     named: list[Any] = next((found for found in lists if isinstance(found, list)), [])
     each = [item for item in named if isinstance(item, Mapping) and isinstance(item.get("passed"), bool)]
-    graders = {str(item.get("name", item.get("type", number))): item["passed"] for number, item in enumerate(each, 1)}
+    graders = {
+        sys.intern(str(item.get("name", item.get("type", number)))): item["passed"]
+        for number, item in enumerate(each, 1)
+    }
     return {
         "passed": value.get("passed") if isinstance(value.get("passed"), bool) else None,
         "score": _number(value.get("score")),
         "graders": graders,
-        "evidence": (_text(value.get("evidence")) or "")[:500],
+        "evidence": evidence[:LONGEST] if isinstance(evidence := value.get("evidence"), str) else "",
     }
 
 
@@ -133,7 +140,8 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+    # Names repeat from line to line: one copy of each is held.
+    return sys.intern(value) if isinstance(value, str) and value else None
 
 
 def _number(value: Any) -> float | None:
