@@ -12,7 +12,7 @@ DEV := dev slurm $(EXTRA)
 SPACE := $(subst ,, )
 COMMA := ,
 
-.PHONY: run demo test check docs bench clean
+.PHONY: run demo test check docs bench bench-scale clean
 
 run: $(BIN)/.ready $(AGENT)/.ready demo
 	@$(BIN)/snakemake --cores $(CORES) run
@@ -37,6 +37,9 @@ docs: $(BIN)/.dev
 bench: $(BIN)/.dev $(AGENT)/.ready demo
 	@$(BIN)/python benchmarks/verdict.py
 	@$(BIN)/python benchmarks/run.py
+
+bench-scale: $(BIN)/.dev demo
+	@$(BIN)/python benchmarks/scale.py $(SCALE)
 
 clean:
 	rm -rf .venv .snakemake site dist examples/demo/repository

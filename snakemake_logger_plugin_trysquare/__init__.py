@@ -28,6 +28,9 @@ PAID = ("measure",)
 STAGES = {"measure": "measured", "score_run": "scored"}
 """The rules that have a count of their own beside the bar, and what they are called there."""
 
+REPEATED = "CalledProcessError in file"
+"""What the engine says of every failed job beside its event: the command line, which says nothing of the reason."""
+
 
 @dataclass
 class _Tally:
@@ -72,7 +75,9 @@ class LogHandler(LogHandlerBase):
         if event in handlers:
             handlers[event](record)
         elif record.levelno >= logging.WARNING or event == LogEvent.ERROR:
-            self._say(record.getMessage())
+            text = record.getMessage()
+            if REPEATED not in text:
+                self._say(text)
 
     def close(self) -> None:
         """Give the terminal back."""

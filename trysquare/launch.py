@@ -305,6 +305,7 @@ class Launch:
         for directory in self.matrices:
             layout = Layout(Path(directory))
             self._locks.append(launching.hold(layout))
+            launching.settle_clocks(layout)
             if "run" in self._asked and not self._workflow.local_exec:
                 print(*remote.examine(layout, self.matrix(directory)), sep="\n", file=sys.stderr, flush=True)
             self._before[directory] = measures_in(layout.root)

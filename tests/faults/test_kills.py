@@ -5,6 +5,7 @@ import random
 import shutil
 import subprocess
 import time
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -47,10 +48,8 @@ def strike(engine, what, dice):
 
 
 def wait(engine, seconds):
-    try:
+    with suppress(subprocess.TimeoutExpired):
         engine.wait(seconds)
-    except subprocess.TimeoutExpired:
-        pass
 
 
 def test_no_kill_at_any_instant_loses_or_repeats_a_run(bench):

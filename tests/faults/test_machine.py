@@ -44,8 +44,8 @@ def remount(bench, options):
 
 
 def test_a_disk_that_is_full_costs_the_runs_that_do_not_fit_and_nothing_else(small_disk):
-    script = (small_disk.root / "rehearsal.toml").read_text()
-    small_disk.write("rehearsal.toml", script + LARGE)
+    small_disk.edit("rehearsal.toml", 'name = "fix"', 'name = "fix"\ncells = ["plain"]')
+    small_disk.write("rehearsal.toml", (small_disk.root / "rehearsal.toml").read_text() + LARGE)
 
     output = small_disk.snakemake("run", code=1)
 

@@ -105,3 +105,11 @@ def test_the_bar_counts_every_stage_what_runs_and_what_was_spent(handler, tmp_pa
     assert texts[:2] == ["measured 1/2  scored 0/2", "1 in flight"]
     assert texts[3:5] == ["15 234 in / 812 out", "cost 0.125"]
     assert texts[5].startswith("eta ")
+
+
+def test_a_failed_job_is_not_said_again_as_the_command_it_was(handler, capsys):
+    said = (
+        "RuleException:\nCalledProcessError in file \"x.smk\", line 3:\nCommand '...' returned non-zero exit status 1."
+    )
+    emit(handler, LogEvent.ERROR, logging.ERROR, said)
+    assert capsys.readouterr().err == ""

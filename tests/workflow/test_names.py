@@ -141,10 +141,24 @@ def test_the_tables_in_markdown_are_whole_and_hold_the_names(odd):
 
 def test_a_second_launch_and_every_other_target_find_their_way_too(odd):
     assert "jobs:" not in odd.snakemake("run")
-    for target in ("score", "collect", "render", "status"):
+    for target in ("score", "render", "status"):
         odd.snakemake(target)
-    lost = matrix(odd) / "runs" / cell_dir(CELLS[5])
-    [run] = lost.iterdir()
+    [run] = (matrix(odd) / "runs" / cell_dir(CELLS[5])).iterdir()
     (run / "measured.json").unlink()
     odd.snakemake("run")
     assert (run / "measured.json").is_file()
+
+
+@pytest.mark.parametrize("cell", [CELLS[8], CELLS[10]])
+def test_an_odd_cell_can_be_the_reference_and_be_named_on_the_command_line(odd, cell):
+    odd.snakemake("run", f"reference={json.dumps([cell])}")
+    assert (matrix(odd) / f"synthesis_ref-{cell_dir(cell)}.html").is_file()
+    assert f"only {cell}" in odd.snakemake("run", "-n", f"only={json.dumps([cell])}")
+
+
+def test_an_odd_cell_can_be_measured_again(odd):
+    [run] = (matrix(odd) / "runs" / cell_dir(CELLS[5])).iterdir()
+    before = (run / "run.json").read_bytes()
+    odd.trysquare("run", "scenario.toml", "--overwrite", CELLS[5])
+    assert (run / "run.json").read_bytes() != before
+    assert [path.name.partition(".")[0] for path in (matrix(odd) / "discarded").iterdir()] == [run.name]

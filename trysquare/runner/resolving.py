@@ -235,8 +235,8 @@ def settle(plan: Plan) -> Plan:
         checkout = _pinned(plan)
     except OSError as error:
         raise RepoError(
-            f"{error.filename} cannot be used ({(error.strerror or str(error)).lower()}); set [defaults] workdir of the "
-            "machine file to a directory that can be written to."
+            f"{error.filename} cannot be used ({(error.strerror or str(error)).lower()}); set [defaults] workdir of "
+            "the machine file to a directory that can be written to."
         ) from None
     if source.commit:
         return plan
