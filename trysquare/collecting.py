@@ -10,11 +10,10 @@ from trysquare import archive, history
 from trysquare.errors import ArchiveError
 from trysquare.files import dumps, read_json, read_lines, write_json, write_text
 from trysquare.forms.answers import PENDING, answered, pending_lines
-from trysquare.layout import Layout, RunLayout
+from trysquare.layout import Layout, RunLayout, plain
 from trysquare.matrix import Matrix, ValidatorPlan
 from trysquare.measure import Run, merge
 from trysquare.outputs import cell_dir, incomplete_note
-from trysquare.pointers import plain
 
 
 @dataclass(frozen=True)

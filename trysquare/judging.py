@@ -13,9 +13,8 @@ from trysquare import archive, rounds, validation, workplace
 from trysquare.errors import ArchiveError, TrysquareError
 from trysquare.files import append_line, read_json, read_lines, write_bytes, write_json, write_text
 from trysquare.history import of_kind
-from trysquare.layout import Layout, RunLayout
+from trysquare.layout import Layout, RunLayout, plain
 from trysquare.matrix import Matrix, ValidatorPlan
-from trysquare.pointers import plain
 from trysquare.scenario import Validator
 from trysquare.validation.dossier import judge_dossier, keys, readable
 from trysquare.validation.judge import Judgement, Launch, Limits, call_judge

@@ -299,8 +299,9 @@ class Launch:
         launching.pace(self._workflow)
         if self._asked <= {"status"}:
             return
-        self._plans = {directory: runner.settle(plan) for directory, plan in self._plans.items()}
-        self._matrices.update({directory: plan.matrix for directory, plan in self._plans.items()})
+        if self._asked & {"run", "score"}:
+            self._plans = {directory: runner.settle(plan) for directory, plan in self._plans.items()}
+            self._matrices.update({directory: plan.matrix for directory, plan in self._plans.items()})
         line = launching.line(self._workflow, measures="run" in self._asked)
         for directory in self.matrices:
             layout = Layout(Path(directory))
@@ -317,9 +318,10 @@ class Launch:
     def _freeze(self, layout: Layout, plan: runner.Plan, line: Mapping[str, Any]) -> None:
         for name, data in plan.bricks.items():
             write_bytes(layout.brick(name), data)
-        plan.matrix.save(layout.plan)
         if "run" not in self._asked:
+            launching.as_measured(plan).save(layout.plan)
             return
+        plan.matrix.save(layout.plan)
         load = {"concurrency": capacity.concurrency(self._workflow, plan.matrix)}
         append_line(layout.launches, {**line, **load, "timeout": plan.matrix.protocol.timeout})
         if plan.carried is not None:

@@ -5,14 +5,16 @@ import os
 import socket
 import subprocess
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from trysquare import agent, remote
+from trysquare import agent, remote, runner
 from trysquare.errors import TrysquareError
 from trysquare.layout import Layout
+from trysquare.matrix import Matrix
 
 UNPACED = 10_000
 """Jobs per time span from which on a limit is none; the profiles set it."""
@@ -54,6 +56,23 @@ def settle_clocks(layout: Layout) -> None:
         for pointer in layout.root.glob(pattern):
             if pointer.stat().st_mtime > now:
                 os.utime(pointer, (now, now))
+
+
+def as_measured(plan: runner.Plan) -> Matrix:
+    """The plan, with the cells that have recorded runs as they were frozen when these were measured.
+
+    Only the target `run` refuses a cell that was changed since. The pages of any other must not show a prompt that no
+    run was given.
+    """
+    matrix, frozen = plan.matrix, Matrix.load(plan.output.plan)
+    held = {run.cell for run in matrix.runs.values() if plan.output.run(run.directory).record.exists()}
+    kept = {
+        name: frozen.cells[name]
+        for name, cell in matrix.cells.items()
+        if name in held and name in frozen.cells and frozen.cells[name].fingerprint != cell.fingerprint
+    }
+    commit = frozen.source.commit if held or not matrix.source.commit else matrix.source.commit
+    return replace(matrix, cells={**matrix.cells, **kept}, source=replace(matrix.source, commit=commit))
 
 
 def line(workflow: Any, *, measures: bool) -> dict[str, Any]:

@@ -1,7 +1,13 @@
 """Where everything of a matrix is. The only author of its paths."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+
+
+def plain(pointer: str) -> str:
+    """The name of a pointer, or its digest, without the mark of a launch (see `trysquare.pointers`)."""
+    return re.sub(r"-[0-9a-f]{8}$", "", pointer)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trysquare import agent, archive, holding, remote, repo, workplace
-from trysquare.errors import ArchiveError, TrysquareError
+from trysquare.errors import ArchiveError, RepoError, TrysquareError
 from trysquare.files import append_line, read_lines, write_bytes, write_json, write_text
 from trysquare.frozen import encode
 from trysquare.layout import Layout, RunLayout
@@ -20,6 +20,9 @@ from trysquare.watching import Heart
 
 EMPTY = 1
 """Exit status of a job whose run produced nothing."""
+
+SPACE = 4 * 10**9
+"""Bytes one run may write to disk beyond the tree it is given."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,10 @@ def _measure(bench: Bench, run: RunLayout) -> int:
     if not outcome.produced_something:
         print(f"{bench.planned.id}: {outcome.detail}")
         return EMPTY
-    change = repo.capture(tree)
+    try:
+        change = repo.capture(tree)
+    except RepoError as error:
+        return _failed(bench, _last_attempt(bench), outcome, str(error))
     _stage(bench, tree, change, outcome)
     archive.commit(bench.stage, run)
     usage = outcome.usage
@@ -173,6 +179,7 @@ def _launch(bench: Bench, tree: repo.Prepared, watch: Heart) -> agent.Outcome:
             protocol.attempts,
             bench.work / "trace.jsonl",
             ceiling=protocol.stream_limit,
+            space=agent.Space(bench.work, SPACE),
             watch=watch,
             env=agent.environment(bench.work / "home", offered),
             failed=lambda attempt, outcome: _failed(bench, attempt, outcome),
@@ -193,17 +200,22 @@ def _skills(cell: CellPlan) -> list[str]:
     return sorted({name.split("/", 1)[0] for name in cell.skills})
 
 
+def _last_attempt(bench: Bench) -> int:
+    return max(int(path.name.rpartition("-")[2]) for path in bench.work.glob("session-*"))
+
+
 def _sessions(bench: Bench, attempt: int) -> list[Path]:
     return sorted((bench.work / f"session-{attempt}").glob("*.jsonl"))
 
 
-def _failed(bench: Bench, attempt: int, outcome: agent.Outcome) -> None:
-    """Keep the trace of an attempt that produced nothing: one line, and its session beside it."""
+def _failed(bench: Bench, attempt: int, outcome: agent.Outcome, detail: str = "") -> int:
+    """Keep the trace of an attempt that gave no measurement: one line, and its session beside it."""
     before = _attempts(bench)
     for session in _sessions(bench, attempt):
         data = session.read_bytes()
         write_bytes(bench.layout.attempt_sessions(bench.planned.id) / f"attempt-{before + 1:02}.jsonl", data)
-    _empty(bench, {"attempt": before + 1, "detail": outcome.detail, "duration": round(outcome.duration, 3)})
+    line = {"attempt": before + 1, "detail": detail or outcome.detail, "duration": round(outcome.duration, 3)}
+    return _empty(bench, line)
 
 
 def _empty(bench: Bench, line: Mapping[str, Any]) -> int:
@@ -236,8 +248,7 @@ def _archive_sessions(bench: Bench, stage: RunLayout, before: int) -> list[Path]
     earlier = sorted(bench.layout.attempt_sessions(bench.planned.id).glob("*.jsonl"))
     for session in earlier:
         shutil.copyfile(session, stage.session / session.name)
-    last = max((path for path in bench.work.glob("session-*")), key=lambda path: int(path.name.rpartition("-")[2]))
-    for session in sorted(last.glob("*.jsonl")):
+    for session in _sessions(bench, _last_attempt(bench)):
         shutil.copyfile(session, stage.session / f"attempt-{before + 1:02}.jsonl")
     return sorted(stage.session.glob("*.jsonl"))
 

@@ -5,7 +5,6 @@ find nothing to do. Such a one is asked for under a name that ends in the mark o
 beside the plain one, so that the next launch finds everything done.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,11 +19,6 @@ from trysquare.outputs.names import cell_dir
 
 FREE_MODES = ("script", "custom-metrics")
 """Validator modes whose verdicts cost nothing, so that the target score may ask for them."""
-
-
-def plain(name: str) -> str:
-    """The name of a pointer, or its digest, without the mark of a launch."""
-    return re.sub(r"-[0-9a-f]{8}$", "", name)
 
 
 def answers(run: RunLayout, validator: ValidatorPlan) -> bool:

@@ -9,9 +9,8 @@ from trysquare import archive, repo, validation, workplace
 from trysquare.errors import ArchiveError
 from trysquare.files import read_json, write_json, write_text
 from trysquare.frozen import decode
-from trysquare.layout import Layout, RunLayout
+from trysquare.layout import Layout, RunLayout, plain
 from trysquare.matrix import Matrix, ValidatorPlan
-from trysquare.pointers import plain
 from trysquare.scenario import Validator
 
 FAILED = 1

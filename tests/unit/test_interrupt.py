@@ -452,3 +452,22 @@ def test_a_process_that_will_not_unwind_leaves_all_the_same(nap: str, times: int
     assert process.returncode == interrupt.INTERRUPTED
     assert times == 2 or rest == "terminal given back\n"
     assert eventually(lambda: not running(nap))
+
+
+def test_a_stop_waits_for_the_end_of_what_must_not_be_cut_in_two(tmp_path: Path) -> None:
+    source = """
+interrupt.forward()
+try:
+    with interrupt.deferred():
+        os.kill(os.getpid(), 15)
+        os.kill(os.getpid(), 15)
+        print("whole", flush=True)
+    print("never", flush=True)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+with interrupt.deferred():
+    print("nothing waits", flush=True)
+"""
+    argv = [sys.executable, "-c", "from trysquare import interrupt\nimport os\n" + source]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.returncode) == ("whole\nstopped\nnothing waits\n", 0), done.stderr

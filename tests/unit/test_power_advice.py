@@ -68,6 +68,15 @@ def test_gaps_in_a_number_that_is_always_whole_are_whole():
     assert re.search(r"a gap of \+\d in turns is established", "\n".join(power.sentences(found)))
 
 
+def test_a_criterion_named_like_a_cost_is_planned_as_itself():
+    asked = replace(question(criterion="turns"), declared=("turns", "delivered"))
+    runs = by_cell()
+    for run in (run for of_cell in runs.values() for run in of_cell):
+        run.metrics["turns"] = run.metrics.pop("in_scope")
+    assert advice(runs=runs, asked=asked).basis.said[0].startswith("Measured: metric.turns was true in 2 of 10 runs")
+    assert advice("turns", runs=runs, asked=asked).basis.said[0].startswith("Measured: turns with a median of 3 ")
+
+
 def test_a_chance_never_reads_as_none_or_as_certain_unless_it_is():
     shares = (0, 0.0004, 0.425, 0.996, 0.99996, 1)
     texts = [percent(share) for share in shares]

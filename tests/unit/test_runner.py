@@ -318,7 +318,7 @@ def test_the_header_says_what_a_launch_will_do_and_may_cost(here: Path) -> None:
     assert "3 at a time, 600 s each, 3 attempts; at most 20 min" in text
     assert "spend: no estimate, nothing of this experiment is archived yet" in text
     assert "isolation: none; layout: blind" in text
-    assert "form: clear pending" in text
+    assert "form: 4 of 4 pending" in text
     assert "REHEARSAL" not in text
     assert "REHEARSAL: a script plays" in "\n".join(runner.header(planned(write(here, raw), rehearse=True)))
 
@@ -326,7 +326,7 @@ def test_the_header_says_what_a_launch_will_do_and_may_cost(here: Path) -> None:
 def test_the_header_says_which_judges_can_tell_the_treatment(here: Path) -> None:
     raw = scenario()
     text = "\n".join(runner.header(planned(write(here, raw))))
-    assert "judge: only partially blind: prompt differs between cells" in text
+    assert "! judge is only partially blind: prompt varies between cells" in text
     raw["validation"][1] |= {"pieces": ["diff"], "model": "large"}
     text = "\n".join(runner.header(planned(write(here, raw))))
-    assert "blind over 6 cells (reads diff)" in text and "is the model under test" in text
+    assert "judge: blind over 6 cells (pieces: diff)" in text and "the model under test" in text

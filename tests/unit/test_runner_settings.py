@@ -57,9 +57,9 @@ def test_any_text_reaches_the_settings_through_the_engines_command_line(text: st
     from trysquare.cli.engine import setting
 
     written = [setting("scenario", text), setting("only", [text]), setting("reference", text), setting("extend", True)]
-    found = Settings.of(parse_config([*written, setting("repetitions", 3), setting("timeout", 2.5)]))
+    found = Settings.of(parse_config([*written, setting("repetitions", 3), setting("layout", "blind")]))
     assert (found.scenario, found.only, found.reference) == ((text,), (text,), text)
-    assert (found.extend, found.repetitions, found.timeout) == (True, 3, 2.5)
+    assert (found.extend, found.repetitions, found.layout) == (True, 3, "blind")
 
 
 def test_the_quoting_a_refusal_shows_is_read_as_the_text() -> None:

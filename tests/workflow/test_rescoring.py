@@ -181,3 +181,17 @@ def test_what_could_be_freed_is_said_and_freed_on_request(finished, tmp_path):
     assert "freed" in finished.trysquare("clean", str(finished.matrix), "--yes")
     assert "nothing to free" in finished.trysquare("clean", str(finished.matrix))
     finished.snakemake("score", "-R", "score_run")
+
+
+def test_pages_show_what_runs_were_given_although_it_was_edited_since(finished):
+    plan, before = finished.matrix / "plan.json", (finished.matrix / "plan.json").read_bytes()
+    page = (finished.matrix / "synthesis.html").read_bytes()
+    finished.edit("rule.md", "Change nothing", "Change as little as you can")
+    finished.edit("scenario.toml", 'title = "Counter"', 'title = "Counting"')
+
+    finished.snakemake("render")
+
+    cells = {name: cell["fingerprint"] for name, cell in json.loads(plan.read_bytes())["cells"].items()}
+    assert cells == {name: cell["fingerprint"] for name, cell in json.loads(before)["cells"].items()}
+    assert b"Counting" in (finished.matrix / "synthesis.html").read_bytes() != page
+    assert "its context changed" in finished.snakemake("run", code=1)

@@ -11,11 +11,13 @@ from trysquare.agent.installation import command, version
 from trysquare.agent.launch import run, run_until_productive
 from trysquare.agent.outcome import Outcome
 from trysquare.agent.pages import export_html
+from trysquare.agent.space import Space
 from trysquare.measure.stream import DISCARDED
 
 __all__ = [
     "DISCARDED",
     "Outcome",
+    "Space",
     "ambient_thinking",
     "argv",
     "ask",

@@ -16,6 +16,7 @@ from trysquare.agent.arguments import PI
 from trysquare.agent.home import REDACTED, secrets
 from trysquare.agent.installation import command
 from trysquare.agent.outcome import Outcome
+from trysquare.agent.space import Space
 from trysquare.measure.stream import DISCARDED, Fold, bounded, decoded
 
 CHUNK = 65536
@@ -36,6 +37,7 @@ def run(
     ceiling: int | None = None,
     watch: Watch | None = None,
     env: Mapping[str, str] | None = None,
+    space: Space | None = None,
 ) -> Outcome:
     """Launch the agent once and wait for it.
 
@@ -51,6 +53,8 @@ def run(
         Bytes the trace may have.
     watch : callable, optional
         Called with each kept event, and with the bare type of each discarded one, from another thread.
+    space : Space, optional
+        Ends the agent once what it may write to disk is used up.
 
     Raises
     ------
@@ -60,6 +64,10 @@ def run(
         When there is no agent to launch.
     """
     sieve, tail = _Sieve(trace, ceiling, watch), _Tail()
+
+    def weigh() -> float:
+        return math.inf if space is not None and space.used_up() else sieve.weigh()
+
     ending: dict[str, Any] = {"code": None, "timed_out": False}
     started = time.monotonic()
     with sieve, tail:
@@ -73,13 +81,15 @@ def run(
                 stdout=sieve.entrance,
                 stderr=tail.entrance,
                 ceiling=sieve.ceiling,
-                written=sieve.weigh,
+                written=weigh,
             ).returncode
         except subprocess.TimeoutExpired:
             ending["timed_out"] = True
         except interrupt.TooMuchOutput:
             ending["overflowed"] = True
         ending["duration"] = time.monotonic() - started
+    if space is not None and space.used_up(at_last=True):
+        ending |= {"overflowed": True, "excess": space.excess}
     if sieve.failure is not None:
         raise sieve.failure
     return _outcome(sieve, tail.text, ending, secrets(os.environ if env is None else env))
@@ -107,6 +117,7 @@ def run_until_productive(
     watch: Watch | None = None,
     env: Mapping[str, str] | None = None,
     failed: Callable[[int, Outcome], object] | None = None,
+    space: Space | None = None,
 ) -> Outcome:
     """Launch the agent until it produces something, at most `attempts` times; the last outcome.
 
@@ -122,7 +133,7 @@ def run_until_productive(
     """
     for attempt in range(1, attempts + 1):
         told = args(attempt) if callable(args) else args
-        outcome = run(cwd, told, timeout, trace, ceiling, watch, env)
+        outcome = run(cwd, told, timeout, trace, ceiling, watch, env, space)
         if outcome.produced_something:
             break
         if failed is not None:

@@ -19,7 +19,8 @@ class Outcome:
 
     `trace` is where its events are, `usage` and `response` what they were worth; `error` is the first error, `gave_up`
     the one the provider ended on, `stderr` bounded; `code` is the exit status, None when the harness ended it
-    (`timed_out`, `overflowed`); `duration` is in seconds; `model` is the id that answered last.
+    (`timed_out`; `overflowed`, of which `excess` says what was too much); `duration` is in seconds; `model` is the id
+    that answered last.
     """
 
     trace: Path
@@ -33,6 +34,7 @@ class Outcome:
     overflowed: bool = False
     gave_up: str = ""
     model: str | None = None
+    excess: str = "wrote more events than the ceiling allows and was stopped"
 
     @property
     def produced_something(self) -> bool:
@@ -54,7 +56,7 @@ class Outcome:
         if self.produced_something:
             return ""
         if self.overflowed:
-            return "wrote more events than the ceiling allows and was stopped"
+            return self.excess
         line = one_line(self.error or self.gave_up or self.stderr) or self._silence()
         return line if len(line) <= LONGEST_DETAIL else line[: LONGEST_DETAIL - 1] + "…"
 

@@ -21,7 +21,7 @@ from trysquare.power.simulation import (
     reaches,
     smallest_gap,
 )
-from trysquare.table.measures import ByCell, Measure, cost_measures, criterion_measure, criterion_values, sample
+from trysquare.table.measures import ByCell, Measure, column, cost_measures, criterion_measure, criterion_values, sample
 from trysquare.verdict import MINIMUM, VerdictError, mean, plain
 
 TARGET = 0.8
@@ -51,6 +51,25 @@ class Question:
         """The experiment of a frozen plan."""
         title, repetitions = matrix.experiment.title, matrix.protocol.repetitions
         return cls(title, matrix.verdict, matrix.declared, repetitions, tuple(matrix.cells))
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """The declared metrics by the names of their columns."""
+        return {column(metric): metric for metric in self.declared}
+
+    def measure(self, name: str | None) -> str:
+        """The measure of this name, the criterion when none is named.
+
+        Raises
+        ------
+        VerdictError
+            When there is no such measure.
+        """
+        known = [*self.columns, *WORDS]
+        name = column(self.verdict.criterion) if name is None else name
+        if name not in known:
+            raise VerdictError(f"There is no measure {name!r}: choose one of {', '.join(known)}.")
+        return name
 
 
 @dataclass(frozen=True)
@@ -100,8 +119,7 @@ def stated(question: Question, name: str | None, population: Population) -> Basi
     VerdictError
         When the experiment has no such measure, or a rate is stated for a number.
     """
-    name = name or question.verdict.criterion
-    _check_name(question, name)
+    name = question.measure(name)
     if population.residuals:
         level = f"a median of {_amount(population.center, name)} and a spread of {_amount(population.spread, name, 2)}"
         return Basis(name, population, (f"Stated, not measured: {level} in {WORDS.get(name, name)}.",))
@@ -119,7 +137,7 @@ def measured(question: Question, name: str | None, by_cell: ByCell) -> Basis:
         When there is no such measure, or the runs say too little about it.
     """
     verdict = question.verdict
-    measure = _measure(question, name or verdict.criterion, by_cell)
+    measure = _measure(question, question.measure(name), by_cell)
     population = archived(by_cell, verdict.reference, measure, verdict.validity)
     samples = {cell: sample(runs, measure, verdict.validity) for cell, runs in by_cell.items()}
     values = [value for of_cell in samples.values() for value in of_cell]
@@ -250,22 +268,16 @@ def _ladder(basis: Basis) -> list[float]:
 
 
 def _measure(question: Question, name: str, by_cell: ByCell) -> Measure:
-    _check_name(question, name)
     costs = {measure.name: measure for measure in cost_measures()}
     if name in costs:
         return costs[name]
-    if metric_kind([run for runs in by_cell.values() for run in runs], name) == "diagnostic":
+    metric = question.columns[name]
+    if metric_kind([run for runs in by_cell.values() for run in runs], metric) == "diagnostic":
         raise VerdictError(
             f"{name} is neither true or false in every run nor a number in every run, and no statistic covers that: "
             "choose another measure."
         )
-    return criterion_measure(name, criterion_values(by_cell, name))
-
-
-def _check_name(question: Question, name: str) -> None:
-    known = dict.fromkeys([*question.declared, *WORDS])
-    if name not in known:
-        raise VerdictError(f"There is no measure {name!r}: choose one of {', '.join(known)}.")
+    return criterion_measure(metric, criterion_values(by_cell, metric))
 
 
 def _level(measure: Measure, population: Population, reference: str, samples: Mapping[str, Sequence[float]]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trysquare.errors import RepoError
-from trysquare.repo.command import attempt, git, said
+from trysquare.repo.command import TooLarge, attempt, git, said
 from trysquare.repo.etalon import locate
 from trysquare.repo.hold import NEUTRAL, Hold, make_git_dir
 from trysquare.repo.prepared import Prepared
@@ -20,6 +20,10 @@ _DIFF = (
     "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=none",
     "--submodule=short",
 )  # fmt: skip
+
+
+PATCH_LIMIT = 256 * 10**6
+"""Bytes a patch may have: what is larger is no work on source code, and would have to be kept for every run."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ def capture(prepared: Prepared) -> Change:
     Raises
     ------
     RepoError
-        When the tree cannot be read.
+        When the tree cannot be read, or what was done to it is larger than PATCH_LIMIT.
     """
     tree, shadow = prepared.path, prepared.shadow
     if not (shadow / "index").is_file():
@@ -64,7 +68,11 @@ def _change(hold: Hold, base_tree: str, known: Known) -> Change:
     tree = hold.write_tree() if found.changed else base_tree
     if tree == base_tree:
         return Change(b"", (), found.ignored, tree)
-    touched, patch = _read(hold.run(*_DIFF, base_tree, tree))
+    try:
+        touched, patch = _read(hold.run(*_DIFF, base_tree, tree, ceiling=PATCH_LIMIT))
+    except TooLarge:
+        limit = PATCH_LIMIT / 10**6
+        raise TooLarge(f"its changes make a patch of more than {limit:g} MB, which is not kept.") from None
     return Change(patch, touched, found.ignored, tree)
 
 

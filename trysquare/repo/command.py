@@ -58,6 +58,10 @@ _FIXED = {
 _REACHING = ("GIT_SSH", "GIT_SSL_", "GIT_PROXY", "GIT_HTTP_", "GIT_ASKPASS")
 
 
+class TooLarge(RepoError):
+    """What git has to say is more than may be kept."""
+
+
 def outside() -> dict[str, str]:
     """The environment of this process without what git would take from it."""
     return {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
@@ -85,6 +89,7 @@ def attempt(
     env: Mapping[str, str] | None = None,
     input: bytes | None = None,
     timeout: float = TIMEOUT,
+    ceiling: int | None = None,
 ) -> "subprocess.CompletedProcess[bytes]":
     """Run one git command and return how it ended, for callers to whom failing means something.
 
@@ -94,11 +99,13 @@ def attempt(
         The whole environment, as `local` (the default) or `remote` make it.
     timeout : float
         Seconds until the command is ended.
+    ceiling : int, optional
+        Bytes it may print.
 
     Raises
     ------
     RepoError
-        When git is not installed or takes too long.
+        When git is not installed, takes too long or prints too much.
     """
     try:
         return interrupt.run(
@@ -109,7 +116,10 @@ def attempt(
             stdin=None if input is not None else subprocess.DEVNULL,
             timeout=timeout,
             capture_output=True,
+            ceiling=ceiling,
         )
+    except interrupt.TooMuchOutput as error:
+        raise TooLarge(f"{_named(args)} printed more than {error.limit / 10**6:g} MB in {cwd}.") from None
     except subprocess.TimeoutExpired:
         raise RepoError(f"{_named(args)} took longer than {timeout:.0f} s in {cwd}: see what it waits for.") from None
     except FileNotFoundError as error:
@@ -124,6 +134,7 @@ def git(
     env: Mapping[str, str] | None = None,
     input: bytes | None = None,
     timeout: float = TIMEOUT,
+    ceiling: int | None = None,
 ) -> bytes:
     """What one git command prints; `attempt` describes the parameters.
 
@@ -132,7 +143,7 @@ def git(
     RepoError
         When it fails, with what git says of it.
     """
-    ran = attempt(*args, cwd=cwd, env=env, input=input, timeout=timeout)
+    ran = attempt(*args, cwd=cwd, env=env, input=input, timeout=timeout, ceiling=ceiling)
     if ran.returncode:
         raise RepoError(f"{_named(args)} failed{f' in {cwd}' if cwd else ''}: {said(ran.stderr)}")
     return ran.stdout or b""

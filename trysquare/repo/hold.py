@@ -98,15 +98,15 @@ class Hold:
     def _env(self) -> dict[str, str]:
         return local() if self.index is None else {**local(), "GIT_INDEX_FILE": str(self.index)}
 
-    def run(self, *args: str | os.PathLike[str], input: bytes | None = None) -> bytes:
-        """What a git command prints.
+    def run(self, *args: str | os.PathLike[str], input: bytes | None = None, ceiling: int | None = None) -> bytes:
+        """What a git command prints, at most `ceiling` bytes.
 
         Raises
         ------
         RepoError
             When it fails.
         """
-        return git(*self._args(args), cwd=self.tree, env=self._env(), input=input)
+        return git(*self._args(args), cwd=self.tree, env=self._env(), input=input, ceiling=ceiling)
 
     def listen(self, *args: str | os.PathLike[str], input: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
         """How a git command ended, for callers to whom failing means something."""

@@ -191,6 +191,22 @@ def refuse_inherited_context(plan: Plan) -> None:
                 )
 
 
+def refuse_moved(plan: Plan) -> None:
+    """Refuse to carry runs that saw another commit than the etalon turned out to be.
+
+    Raises
+    ------
+    ArchiveError
+        Naming both commits.
+    """
+    carried, now = plan.carried, plan.matrix.source.commit
+    if carried is not None and carried.etalon_commit not in (None, now):
+        raise ArchiveError(
+            f"extend: the runs of {carried.directory} cannot be carried: the etalon was commit "
+            f"{str(carried.etalon_commit)[:12]} and is {now[:12]}. Put the tag back, or leave extend out."
+        )
+
+
 def refuse_carry(carried: Carried | None, root: Path, scenario: Scenario, repetitions: int) -> None:
     """Refuse an extension that has nothing to work with, or whose runs were measured as something else.
 

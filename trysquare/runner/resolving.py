@@ -246,6 +246,7 @@ def settle(plan: Plan) -> Plan:
     refusing.refuse_tracked(plan.scenario, plan.matrix.cells, settled)
     plan = replace(plan, matrix=replace(plan.matrix, source=settled))
     refusing.refuse_measured(plan)
+    refusing.refuse_moved(plan)
     return plan
 
 

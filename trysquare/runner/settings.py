@@ -116,6 +116,8 @@ def _check_output(output: str, refusals: Refusals) -> None:
 
 def _value(name: str, value: Any, refusals: Refusals) -> Any:
     kind = KEYS[name].kind
+    if isinstance(value, list | tuple) and len(value) == 1 and kind != "texts":
+        [value] = value
     if kind == "text":
         return _text(name, value, refusals)
     if kind == "texts":
@@ -132,8 +134,6 @@ def _value(name: str, value: Any, refusals: Refusals) -> Any:
 
 
 def _text(name: str, value: Any, refusals: Refusals) -> str:
-    if isinstance(value, list | tuple) and len(value) == 1 and KEYS[name].kind != "texts":
-        [value] = value
     if isinstance(value, str) and value.strip() and "\0" not in value:
         return value
     plain = value if isinstance(value, str | int | float) else "..."

@@ -90,10 +90,15 @@ def spend_measures(runs: Iterable[Run] = ()) -> tuple[Measure, ...]:
     )
 
 
+def column(metric: str) -> str:
+    """The name of a metric's column, which is `metric.<name>` beside a measure of cost of that name."""
+    return f"metric.{metric}" if metric in {cost.name for cost in cost_measures()} else metric
+
+
 def criterion_measure(criterion: str, sample: Any = None) -> Measure:
     """The column of the scenario's criterion: a share of true values in points, or the median of a number.
 
-    A criterion named like a measure of cost is the column `metric.<name>` beside it.
+    Its name is that of `column`.
 
     Parameters
     ----------
@@ -109,11 +114,10 @@ def criterion_measure(criterion: str, sample: Any = None) -> Measure:
     """
     values = list(sample) if isinstance(sample, list | tuple) else [] if sample is None else [sample]
     kinds = {kind(value) for value in values} or {"rate"}
-    column = f"metric.{criterion}" if criterion in (cost.name for cost in cost_measures()) else criterion
     if kinds == {"rate"}:
-        return Measure(column, _metric(criterion, "rate"), mean, points)
+        return Measure(column(criterion), _metric(criterion, "rate"), mean, points)
     if kinds == {"median"}:
-        return Measure(column, _metric(criterion, "median"), median, signed)
+        return Measure(column(criterion), _metric(criterion, "median"), median, signed)
     raise VerdictError(
         f"The criterion {criterion} {_mixture(kinds)}, and no statistic covers that: have its validator return "
         "booleans alone or numbers alone, or choose another criterion."
