@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from trysquare import agent, capacity, carrying, discarding, interrupt, launching, remote, replaying, runner
-from trysquare.collecting import State, collect, derive, lost, status_line, withhold
+from trysquare.collecting import collect, derive, lost, status_line, withhold
 from trysquare.errors import TrysquareError, refused
-from trysquare.files import append_line, write_bytes
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
 from trysquare.outputs import measures_in
@@ -311,21 +310,9 @@ class Launch:
                 print(*remote.examine(layout, self.matrix(directory)), sep="\n", file=sys.stderr, flush=True)
             self._before[directory] = measures_in(layout.root)
             if directory in self._plans:
-                self._freeze(layout, self._plans[directory], line)
+                launching.freeze(self._plans[directory], line if "run" in self._asked else None, self._workflow)
             elif "score" in self._asked and self._settings is not None:
                 replaying.localised(self._archived[directory], layout, self._settings.machine_file).save(layout.plan)
-
-    def _freeze(self, layout: Layout, plan: runner.Plan, line: Mapping[str, Any]) -> None:
-        for name, data in plan.bricks.items():
-            write_bytes(layout.brick(name), data)
-        if "run" not in self._asked:
-            launching.as_measured(plan).save(layout.plan)
-            return
-        plan.matrix.save(layout.plan)
-        load = {"concurrency": capacity.concurrency(self._workflow, plan.matrix)}
-        append_line(layout.launches, {**line, **load, "timeout": plan.matrix.protocol.timeout})
-        if plan.carried is not None:
-            append_line(layout.launches, carrying.line(plan.carried, line))
 
     @_refusing
     def finish(self) -> None:
@@ -339,15 +326,6 @@ class Launch:
             state = collect(Layout(Path(directory)))
             for sentence in lost(self._before.get(directory, ()), state.runs):
                 print(sentence, flush=True)
-            print(self._closing(directory, state), flush=True)
+            print(launching.closing(directory, state), flush=True)
         if interrupt.stopping():
             sys.exit(interrupt.INTERRUPTED)
-
-    @staticmethod
-    def _closing(directory: str, state: State) -> str:
-        line, layout = status_line(directory, state), Layout(Path(directory))
-        page = layout.synthesis.with_suffix(".html")
-        if not state.complete or not page.exists():
-            return line
-        stands = any(layout.ledger.glob("render.*"))
-        return f"{line}; open {page}" if stands else f"{line}; the target `render` writes {page} from them"

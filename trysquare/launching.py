@@ -5,14 +5,17 @@ import os
 import socket
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from trysquare import agent, remote, runner
+from trysquare import agent, capacity, carrying, remote, runner
+from trysquare.collecting import State, status_line
 from trysquare.errors import TrysquareError
+from trysquare.files import append_line, write_bytes
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
 
@@ -56,6 +59,31 @@ def settle_clocks(layout: Layout) -> None:
         for pointer in layout.root.glob(pattern):
             if pointer.stat().st_mtime > now:
                 os.utime(pointer, (now, now))
+
+
+def freeze(plan: runner.Plan, line: Mapping[str, Any] | None, workflow: Any) -> None:
+    """Write a plan and the bytes it reads, and what is done with it: `line` of the launch where it measures."""
+    layout = plan.output
+    for name, data in plan.bricks.items():
+        write_bytes(layout.brick(name), data)
+    if line is None:
+        as_measured(plan).save(layout.plan)
+        return
+    plan.matrix.save(layout.plan)
+    load = {"concurrency": capacity.concurrency(workflow, plan.matrix), "timeout": plan.matrix.protocol.timeout}
+    append_line(layout.launches, {**line, **load})
+    if plan.carried is not None:
+        append_line(layout.launches, carrying.line(plan.carried, line))
+
+
+def closing(directory: str, state: State) -> str:
+    """How far a matrix is at the end of a launch, and where its page is."""
+    line, layout = status_line(directory, state), Layout(Path(directory))
+    page = layout.synthesis.with_suffix(".html")
+    if not state.complete or not page.exists():
+        return line
+    stands = any(layout.ledger.glob("render.*"))
+    return f"{line}; open {page}" if stands else f"{line}; the target `render` writes {page} from them"
 
 
 def as_measured(plan: runner.Plan) -> Matrix:

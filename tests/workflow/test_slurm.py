@@ -4,6 +4,8 @@ import os
 import re
 import shutil
 import signal
+import threading
+from contextlib import contextmanager
 from dataclasses import replace
 
 import psutil
@@ -19,6 +21,7 @@ pytestmark = [
 ]
 
 SECONDS_TO_END = 30
+LONGEST = 300
 QUICK = ("--latency-wait", "5", "--seconds-between-status-checks", "1")
 PROFILES = {
     "slurm": ("--profile", str(ROOT / "profiles/slurm"), "--slurm-init-seconds-before-status-checks", "1", *QUICK),
@@ -46,6 +49,18 @@ def bench(bench, cluster, monkeypatch):
     monkeypatch.setenv("PATH", f"{cluster.bin}:{os.environ['PATH']}")
     bench.edit("scenario.toml", "timeout = 60", "timeout = 600")
     return bench
+
+
+@contextmanager
+def on_the_cluster(bench, profile):
+    """A launch that is ended when nothing comes of it, so that no test waits for ever."""
+    with launched(bench, "run", *PROFILES[profile]) as engine:
+        watchdog = threading.Timer(LONGEST, engine.kill)
+        watchdog.start()
+        try:
+            yield engine
+        finally:
+            watchdog.cancel()
 
 
 def once(bench):
@@ -84,7 +99,7 @@ def left(bench):
 def test_a_cancelled_run_and_one_whose_node_dies_are_missing_and_the_next_launch_completes(bench, cluster):
     bench.edit("scenario.toml", "concurrency = 2", "concurrency = 4")
     script(bench, SILENCE + 'cells = ["rule"]\n')
-    with launched(bench, "run", *PROFILES["slurm"]) as engine:
+    with on_the_cluster(bench, "slurm") as engine:
         wait_for(lambda: len(recorded(bench)) == 2 and len(under_way(bench)) == 2)
         cancelled, dying = (path.stem for path in under_way(bench))
         [job] = cluster.jobs_of(cancelled, "rule_measure")
@@ -116,7 +131,7 @@ def test_a_cancelled_run_and_one_whose_node_dies_are_missing_and_the_next_launch
 def test_a_signal_leaves_an_empty_queue_and_nobody_running(bench, cluster, profile, number):
     bench = once(bench)
     script(bench, SILENCE)
-    with launched(bench, "run", *PROFILES[profile]) as engine:
+    with on_the_cluster(bench, profile) as engine:
         wait_for(lambda: len(under_way(bench)) == 2)
         engine.send_signal(number)
         output = engine.stdout.read()
