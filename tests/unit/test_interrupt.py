@@ -306,7 +306,7 @@ def test_a_job_asked_to_stop_ends_its_tree_cleans_up_and_says_interrupted(nap: s
         assert eventually(lambda: len(running(nap)) == 2)
         process.send_signal(signum)
         out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out, err) == (interrupt.INTERRUPTED, "cleaned\n", "")
+    assert (process.returncode, out, err) == (interrupt.INTERRUPTED, "cleaned\n", "interrupted\n")
     assert not running(nap)
 
 
@@ -318,7 +318,7 @@ def test_a_job_asked_again_and_again_still_cleans_up(nap: str) -> None:
                 process.send_signal(signum)
             threading.Event().wait(0.005)
         out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out, err) == (interrupt.INTERRUPTED, "cleaned\n", "")
+    assert (process.returncode, out, err) == (interrupt.INTERRUPTED, "cleaned\n", "interrupted\n")
     assert not running(nap)
 
 
@@ -329,7 +329,7 @@ def test_a_job_leaves_when_its_parent_is_killed(nap: str, tmp_path: Path) -> Non
         assert eventually(lambda: len(running(nap)) == 2)
         process.kill()
         out, err = process.communicate(timeout=PATIENCE)
-    assert (out, err) == ("cleaned\n", "")
+    assert (out, err) == ("cleaned\n", "interrupted\n")
     assert not running(nap)
 
 
@@ -386,7 +386,7 @@ def test_a_stop_that_reaches_only_the_main_process_ends_its_jobs(
             process.send_signal(signum)
             threading.Event().wait(0.1)
         out, err = process.communicate(timeout=PATIENCE)
-    assert (out, err, process.returncode) == ("interrupted [130, 130]\n", "", 0)
+    assert (out, err, process.returncode) == ("interrupted [130, 130]\n", 2 * "interrupted\n", 0)
     assert not running(nap)
 
 
@@ -395,7 +395,7 @@ def test_a_stop_that_reaches_the_whole_group_ends_everything(nap: str) -> None:
         assert eventually(lambda: len(running(nap)) == 4)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
-    assert (out, err) == ("interrupted [130, 130]\n", "")
+    assert (out, err) == ("interrupted [130, 130]\n", 2 * "interrupted\n")
     assert not running(nap)
 
 

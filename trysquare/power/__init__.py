@@ -3,8 +3,8 @@
 Pure and seeded: runs in, chances and sentences out. The same runs and seed give the same plan.
 """
 
-from trysquare.power.advice import Advice, Basis, Question, advise, curves, header_line, measured, sentences, stated
-from trysquare.power.page import page, picture
+from trysquare.power.advice import Advice, Basis, Question, advise, header_line, measured, sentences, stated
+from trysquare.power.page import curves, page, picture
 from trysquare.power.simulation import (
     DRAWS,
     LIMIT,

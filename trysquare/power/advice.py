@@ -11,13 +11,11 @@ from trysquare.power.simulation import (
     DRAWS,
     LIMIT,
     SIMULATIONS,
-    Curve,
     Plan,
     Population,
     archived,
     needed_repetitions,
     power,
-    power_curve,
     reaches,
     smallest_gap,
 )
@@ -30,8 +28,6 @@ LADDER = (0.2, 0.4, 0.6)
 """The gaps in a rate that are looked at when none is asked for."""
 STEPS = (0.5, 1.0, 2.0)
 """The same for a number, in standard deviations of one run."""
-POINTS = 14
-"""About how many numbers of repetitions a curve is drawn through."""
 WORDS = {"in": "input tokens", "out": "output tokens", "turns": "turns", "duration": "duration"}
 """The measures of cost as a sentence names them."""
 
@@ -181,17 +177,6 @@ def advise(question: Question, basis: Basis, gap: float | None = None, target: f
     now = tuple(power(population, each, here, seed=seed) for each in gaps)
     needed = tuple(needed_repetitions(population, each, target, seed=seed) for each in gaps)
     return Advice(question, basis, smallest_gap(population, here, target, seed=seed), needed, now)
-
-
-def curves(advice: Advice) -> tuple[Curve, ...]:
-    """The chance of each gap of the plan by number of repetitions, over the numbers that matter to it."""
-    needed, here = [each.repetitions or LIMIT for each in advice.needed], advice.question.repetitions
-    last = min(LIMIT, max(20, *(round(1.3 * size) for size in (*needed, here))))
-    sizes = {round(MINIMUM * (last / MINIMUM) ** (i / (POINTS - 1))) for i in range(POINTS)}
-    sizes |= {size for size in (*needed, here) if MINIMUM <= size <= last}
-    population, seed = advice.basis.population, advice.question.verdict.seed
-    gaps = [each.gap for each in advice.needed if each.gap is not None]
-    return tuple(power_curve(population, gap, sorted(sizes), seed=seed) for gap in gaps)
 
 
 def sentences(advice: Advice) -> tuple[str, ...]:

@@ -107,9 +107,9 @@ def _power(plan: Plan) -> list[str]:
     from trysquare import power
     from trysquare.table import group
 
-    runs = [Run.from_row(row) for row in measures_in(archive)]
     question = power.Question.of(plan.matrix)
     try:
+        runs = [Run.from_row(row) for row in measures_in(archive)]
         basis = power.measured(question, None, group(runs, question.cells))
     except TrysquareError as error:
         return [f"power: no estimate. {error}"]
