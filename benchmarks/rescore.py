@@ -1,8 +1,8 @@
 """What scoring archived runs again costs beside a bare workflow with the same jobs: `python benchmarks/rescore.py`.
 
-The matrix is that of `scale.py`. Its validator is edited, so that every run is scored again and none measured. Of the
-time of a job, what its validator and git took is taken off, as the verdicts say it; the bare workflow has jobs that start an
-interpreter, in the same call and on the same cores. The bar is twice the bare job.
+The matrix is that of `scale.py`. Its validator is edited, so that every run is scored again and none measured. Of
+the time of a job, what its validator and git took is taken off, as the verdicts say it; the bare workflow has jobs
+that start an interpreter, in the same call and on the same cores. The bar is twice the bare job.
 """
 
 import argparse
