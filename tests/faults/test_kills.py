@@ -1,4 +1,4 @@
-"""Processes killed without warning, at random instants: 25 in the suite, 200 in the nightly mode."""
+"""Processes killed without warning, at random instants: 4 in the suite, 25 when TRYSQUARE_LONG=1, 200 nightly."""
 
 import os
 import random
@@ -15,7 +15,7 @@ from tests.workflow.conftest import below, launched
 
 pytestmark = pytest.mark.workflow
 
-KILLS = 200 if os.environ.get("TRYSQUARE_NIGHTLY") == "1" else 25
+KILLS = 200 if os.environ.get("TRYSQUARE_NIGHTLY") == "1" else 25 if os.environ.get("TRYSQUARE_LONG") == "1" else 4
 SEED = int(os.environ.get("TRYSQUARE_SEED", "20261130"))
 SECONDS_TO_END = 10
 

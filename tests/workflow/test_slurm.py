@@ -18,6 +18,7 @@ from tests.workflow.slurm import wait_for
 pytestmark = [
     pytest.mark.workflow,
     pytest.mark.skipif(bool(slurm.missing()), reason=slurm.missing()),
+    pytest.mark.skipif(os.environ.get("TRYSQUARE_LONG") != "1", reason="takes minutes: set TRYSQUARE_LONG=1 to run it"),
 ]
 
 SECONDS_TO_END = 30
