@@ -15,6 +15,7 @@ from trysquare.errors import ArchiveError
 from trysquare.files import append_line, read_lines
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, RunPlan
+from trysquare.measure import counted
 from trysquare.refusals import show
 
 NO_CELL = "discard: say whose runs are to be set aside, for instance --config 'cell=\"rule / off\"'."
@@ -79,7 +80,9 @@ def discard(layout: Layout, matrix: Matrix, cells: Sequence[str]) -> list[str]:
         moved = [_set_aside(layout, run) for run in _left(layout, matrix, act)]
         for run in _runs(matrix, cell):
             _reset(layout, run.id)
-        said.append(f"{layout.root}: {len(moved)} runs of {show(cell)} are set aside under {layout.discarded.name}/")
+        said.append(
+            f"{layout.root}: set aside under {layout.discarded.name}/: {counted(len(moved), 'run')} of {show(cell)}"
+        )
     return said
 
 

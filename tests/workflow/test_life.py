@@ -26,97 +26,90 @@ def test_a_first_launch_measures_scores_and_renders_everything(bench):
     assert 0 < verdict["validator_seconds"] <= verdict["duration"]
 
 
-def test_a_second_launch_does_nothing(bench):
-    bench.snakemake("run")
-    before, requests = bench.evidence(), bench.requests
+def test_a_second_launch_does_nothing(finished):
+    before, requests = finished.evidence(), finished.requests
 
-    output = bench.snakemake("run")
+    output = finished.snakemake("run")
 
     assert "jobs:" not in output
-    assert bench.requests == requests
-    assert bench.evidence() == before
+    assert finished.requests == requests
+    assert finished.evidence() == before
 
 
 @pytest.mark.parametrize(
     "flags", [("--forceall",), ("-R", "measure"), ("--rerun-triggers", "mtime", "code", "params", "input")]
 )
-def test_no_flag_of_the_engine_measures_a_recorded_run_again(bench, flags):
-    bench.snakemake("run")
-    before, requests = bench.evidence(), bench.requests
+def test_no_flag_of_the_engine_measures_a_recorded_run_again(finished, flags):
+    before, requests = finished.evidence(), finished.requests
 
-    bench.snakemake("run", *flags)
+    finished.snakemake("run", *flags)
 
-    assert bench.requests == requests
-    assert bench.evidence() == before
+    assert finished.requests == requests
+    assert finished.evidence() == before
 
 
-def test_lost_metadata_and_touched_files_measure_nothing_again(bench):
-    bench.snakemake("run")
-    before, requests = bench.evidence(), bench.requests
-    shutil.rmtree(bench.root / ".snakemake")
-    for path in bench.root.rglob("*"):
+def test_lost_metadata_and_touched_files_measure_nothing_again(finished):
+    before, requests = finished.evidence(), finished.requests
+    shutil.rmtree(finished.root / ".snakemake")
+    for path in finished.root.rglob("*"):
         path.touch()
 
-    bench.snakemake("run")
+    finished.snakemake("run")
 
-    assert bench.requests == requests
-    assert bench.evidence() == before
+    assert finished.requests == requests
+    assert finished.evidence() == before
 
 
-def test_lost_pointers_are_written_again_for_nothing(bench):
-    bench.snakemake("run")
-    requests = bench.requests
-    for record in bench.records:
+def test_lost_pointers_are_written_again_for_nothing(finished):
+    requests = finished.requests
+    for record in finished.records:
         (record.parent / "measured.json").unlink()
 
-    bench.snakemake("run")
+    finished.snakemake("run")
 
-    assert bench.requests == requests
-    assert all((record.parent / "measured.json").exists() for record in bench.records)
+    assert finished.requests == requests
+    assert all((record.parent / "measured.json").exists() for record in finished.records)
 
 
-def test_deleting_one_run_measures_and_scores_exactly_that_run(bench):
-    bench.snakemake("run")
-    lost = bench.records[0].parent
-    kept = {name: data for name, data in bench.evidence().items() if lost.name not in name}
-    before = bench.requests_by_run
+def test_deleting_one_run_measures_and_scores_exactly_that_run(finished):
+    lost = finished.records[0].parent
+    kept = {name: data for name, data in finished.evidence().items() if lost.name not in name}
+    before = finished.requests_by_run
     shutil.rmtree(lost)
 
-    output = bench.snakemake("run")
+    output = finished.snakemake("run")
 
     assert "measure 1" in output
     assert "score_run 1," in output
     assert "render_matrix 1" in output
-    assert bench.requests_by_run - before == {lost.name: before[lost.name]}
-    assert kept.items() <= bench.evidence().items()
+    assert finished.requests_by_run - before == {lost.name: before[lost.name]}
+    assert kept.items() <= finished.evidence().items()
 
 
-def test_editing_the_validator_scores_everything_again_and_measures_nothing(bench):
-    bench.snakemake("run")
-    requests = bench.requests
-    bench.edit("validator.py", '"in_scope": work <=', '"in_scope": not work <=')
+def test_editing_the_validator_scores_everything_again_and_measures_nothing(finished):
+    requests = finished.requests
+    finished.edit("validator.py", '"in_scope": work <=', '"in_scope": not work <=')
 
-    output = bench.snakemake("run")
+    output = finished.snakemake("run")
 
     assert "score_run 4" in output
     assert "measure " not in output
-    assert bench.requests == requests
-    rows = json.loads((bench.matrix / "measures.json").read_text())
+    assert finished.requests == requests
+    rows = json.loads((finished.matrix / "measures.json").read_text())
     assert all(row["metrics"]["in_scope"] is False for row in rows)
 
 
-def test_a_validator_edited_and_put_back_leaves_the_first_verdicts(bench):
-    bench.snakemake("run")
-    bench.edit("validator.py", "def evaluate", "undefined\n\n\ndef evaluate")
-    output = bench.snakemake("run", code=1)
+def test_a_validator_edited_and_put_back_leaves_the_first_verdicts(finished):
+    finished.edit("validator.py", "def evaluate", "undefined\n\n\ndef evaluate")
+    output = finished.snakemake("run", code=1)
     assert "4 failed by a validator" in output
-    assert not (bench.matrix / "synthesis.html").exists()
+    assert not (finished.matrix / "synthesis.html").exists()
 
-    bench.edit("validator.py", "undefined\n\n\ndef evaluate", "def evaluate")
-    bench.snakemake("run")
+    finished.edit("validator.py", "undefined\n\n\ndef evaluate", "def evaluate")
+    finished.snakemake("run")
 
-    assert bench.state()["complete"] is True
-    assert (bench.matrix / "synthesis.html").exists()
+    assert finished.state()["complete"] is True
+    assert (finished.matrix / "synthesis.html").exists()
 
 
 def test_a_dry_run_writes_nothing(bench):
@@ -127,16 +120,15 @@ def test_a_dry_run_writes_nothing(bench):
 
 
 @pytest.mark.parametrize("target", ["render", "score", "collect", "status"])
-def test_no_other_target_measures_a_missing_run(bench, target):
-    bench.snakemake("run")
-    requests = bench.requests
-    shutil.rmtree(bench.records[0].parent)
+def test_no_other_target_measures_a_missing_run(finished, target):
+    requests = finished.requests
+    shutil.rmtree(finished.records[0].parent)
 
-    output = bench.snakemake(target, code=None)
+    output = finished.snakemake(target, code=None)
 
-    assert bench.requests == requests
+    assert finished.requests == requests
     assert [line for line in output.splitlines() if "incomplete, 3 of 4 runs valid, 1 missing" in line]
-    assert len(bench.records) == 3
+    assert len(finished.records) == 3
 
 
 @pytest.mark.parametrize("target", ["render", "score", "collect"])
@@ -146,13 +138,12 @@ def test_a_target_before_any_launch_says_what_to_do(bench, target):
     assert "nothing is measured yet; the target `run` measures it" in output
 
 
-def test_asking_the_engine_for_a_file_does_not_buy_it(bench):
-    bench.snakemake("run")
-    requests = bench.requests
-    lost = bench.records[0].parent
+def test_asking_the_engine_for_a_file_does_not_buy_it(finished):
+    requests = finished.requests
+    lost = finished.records[0].parent
     shutil.rmtree(lost)
 
-    output = bench.snakemake(str((lost / "measured.json").relative_to(bench.root)), code=1)
+    output = finished.snakemake(str((lost / "measured.json").relative_to(finished.root)), code=1)
 
     assert "only the target `run` may spend" in output
-    assert bench.requests == requests
+    assert finished.requests == requests

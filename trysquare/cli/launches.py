@@ -58,8 +58,9 @@ def launch(options: argparse.Namespace, rehearse: bool = False) -> int:
     """Do what the options say, by one command line of the engine or by several."""
     config = settings(options, rehearse)
     overwrite: Sequence[str] = options.overwrite or ()
-    if not (overwrite or options.only or options.extend or options.until_complete or options.dry_run):
-        answer = asking.ask(_plans(config)) if asking.possible() else asking.DIFFERENCE
+    said = overwrite or options.only or options.extend or options.until_complete or options.dry_run
+    if not said and not rehearse and asking.possible():
+        answer = asking.ask(_plans(config))
         if answer.abort:
             raise TrysquareError("nothing was done.")
         overwrite = answer.overwrite
