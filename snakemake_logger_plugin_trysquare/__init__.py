@@ -134,7 +134,8 @@ class LogHandler(LogHandlerBase):
             self._used[name] += usage.get(name) or 0
         turns, retries = counted(usage["turns"], "turn"), counted(usage["retries"], "retry", "retries")
         said = [record["cell"], f"{record['duration']:.0f}s", _tokens(usage), turns, retries]
-        return "  ".join([f"{self._position()} ok", *said])
+        cut = ["cut off by the time limit"] if record["timed_out"] else []
+        return "  ".join([f"{self._position()} ok", *said, *cut])
 
     def _job_error(self, record: Any) -> None:
         tally = self._tally(record.jobid)

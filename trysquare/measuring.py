@@ -301,5 +301,6 @@ def _configuration(
         "base": encode(tree.base),
         "touched": list(change.touched),
         "ignored": list(change.ignored),
+        "hidden": list(change.hidden),
         "collected": encode(collected),
     }

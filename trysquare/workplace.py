@@ -13,7 +13,7 @@ from trysquare import archive
 from trysquare.layout import Layout, RunLayout
 
 IN_USE = ".in-use"
-"""The file of a private place that its job holds a lock on; the kernel frees it with the job."""
+"""The file of a private place that its job holds a lock on; the kernel frees it with the job. It names the host."""
 
 
 @contextmanager
@@ -25,6 +25,7 @@ def private(workdir: Path, prefix: str) -> Iterator[Path]:
         place = Path(tempfile.mkdtemp(dir=trees, prefix=prefix))
         handle = os.open(place / IN_USE, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(handle, fcntl.LOCK_EX)
+        os.write(handle, os.uname().nodename.encode())
     try:
         yield place
     finally:
@@ -43,6 +44,30 @@ def _gate(trees: Path, kind: int) -> Iterator[None]:
         os.close(handle)
 
 
+def sweep(workdir: Path) -> None:
+    """Remove the trees that killed jobs of this host left: each holds a private home, with the keys of its agent."""
+    for place, kept in _trees(workdir):
+        if not kept:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _trees(workdir: Path) -> list[tuple[Path, str]]:
+    """Every private place, and why it must be kept. A lock is only sure to be seen on the host that holds it."""
+    trees, found = workdir / "trees", []
+    if not trees.is_dir():
+        return []
+    with _gate(trees, fcntl.LOCK_EX):
+        for place in _directories(trees):
+            try:
+                host = (place / IN_USE).read_text()
+            except OSError:
+                host = ""
+            elsewhere = f"of {host}: only that machine knows whether it is in use"
+            foreign = host not in ("", os.uname().nodename)
+            found.append((place, "in use" if _locked(place / IN_USE) else elsewhere if foreign else ""))
+    return found
+
+
 @dataclass(frozen=True)
 class Leftover:
     """Something that can be freed, in bytes, or the reason why it is kept."""
@@ -55,14 +80,9 @@ class Leftover:
 
 def leftovers(workdir: Path, matrices: Iterable[Layout] = ()) -> list[Leftover]:
     """What a work directory and the staging places of matrices hold that could be freed. Changes nothing."""
-    found, busy = [], False
-    trees = workdir / "trees"
-    if trees.is_dir():
-        with _gate(trees, fcntl.LOCK_EX):
-            for place in _directories(trees):
-                used = _locked(place / IN_USE)
-                busy |= used
-                found.append(Leftover(place, "tree", size(place), "in use" if used else ""))
+    trees = _trees(workdir)
+    busy = any(kept for _, kept in trees)
+    found = [Leftover(place, "tree", size(place), kept) for place, kept in trees]
     found += [Leftover(place, "replay", size(place)) for place in _directories(workdir / "replays")]
     for place in _directories(workdir / "stores"):
         # A store under construction is `.<name>.<process>` beside the lock `.<name>.lock`.

@@ -1,4 +1,4 @@
-"""Processes killed without warning, at random instants: 4 in the suite, 25 when TRYSQUARE_LONG=1, 200 nightly."""
+"""Processes killed without warning, at random instants: 25, and 200 nightly."""
 
 import os
 import random
@@ -15,7 +15,7 @@ from tests.workflow.conftest import below, launched
 
 pytestmark = pytest.mark.workflow
 
-KILLS = 200 if os.environ.get("TRYSQUARE_NIGHTLY") == "1" else 25 if os.environ.get("TRYSQUARE_LONG") == "1" else 4
+KILLS = 200 if os.environ.get("TRYSQUARE_NIGHTLY") == "1" else 25
 SEED = int(os.environ.get("TRYSQUARE_SEED", "20261130"))
 SECONDS_TO_END = 10
 
@@ -84,6 +84,4 @@ def test_no_kill_at_any_instant_loses_or_repeats_a_run(bench):
             ledger = Ledger(many)
 
     ledger.complete()
-    left = [path.name for path in (many.root.parent / "work" / "trees").iterdir() if path.is_dir()]
-    assert many.trysquare("clean", "--yes", str(many.matrix)) and len(left) <= 2 * sum(kills.values())
     assert not [path for path in (many.root.parent / "work" / "trees").iterdir() if path.is_dir()]

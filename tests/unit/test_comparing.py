@@ -155,6 +155,12 @@ def test_costs_are_set_aside_when_retries_are_not_near_zero(count, aside):
         assert "on the right 3 of 40 runs were retried" in text(found)
 
 
+def test_costs_are_set_aside_when_the_time_limit_cut_a_run_off():
+    runs = retried(0)
+    found = compare(side(), side("right", [replace(runs[0], timed_out=True), *runs[1:]]))
+    assert found.costs == () and "on the right the time limit cut 1 run off" in text(found)
+
+
 def test_costs_are_set_aside_when_nobody_knows_about_retries():
     assert "on the left it is not known" in compare(side(runs=retried(1, None)), side("right")).set_aside
 

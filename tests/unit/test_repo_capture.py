@@ -173,6 +173,7 @@ def test_ignored_files_are_listed_and_not_touched(world, run):
     change = repo.capture(run)
     assert change.touched == ("src/m.py",)
     assert change.ignored == ("build/", "run.log", "src/__pycache__/")
+    assert change.hidden == ()
     agree(world, run, change)
 
 
@@ -182,7 +183,29 @@ def test_a_tracked_file_that_the_agent_ignores_is_still_seen(world, run):
     (run.path / "new.py").write_text("x\n")
     change = repo.capture(run)
     assert change.touched == (".gitignore", "app.py")
-    assert change.ignored == ("new.py",)
+    assert change.ignored == change.hidden == ("new.py",)
+    agree(world, run, change)
+
+
+def test_what_only_rules_of_the_agents_own_hide_is_told_apart(world, run):
+    world.write(
+        {
+            ".gitignore": "*.log\nbuild\n*.out\nreports/\n!__pycache__/\n",
+            "build/a": "x",
+            "deep/run.log": "x",
+            "deep/run.out": "x",
+            "reports/day/r.txt": "x",
+            "cache/.gitignore": "*\n",
+            "cache/kept": "x",
+            ":odd/n.out": "x",
+            "m/__pycache__/m.pyc": "x",
+        },
+        run.path,
+    )
+    change = repo.capture(run)
+    assert change.touched == (".gitignore", "m/__pycache__/m.pyc")
+    assert change.hidden == (":odd/n.out", "cache/.gitignore", "cache/kept", "deep/run.out", "reports/")
+    assert set(change.ignored) == {*change.hidden, "build/", "deep/run.log"}
     agree(world, run, change)
 
 

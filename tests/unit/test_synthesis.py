@@ -17,6 +17,7 @@ from trysquare import synthesis
 from trysquare.files import write_json, write_text
 from trysquare.layout import Layout
 from trysquare.matrix import RunPlan
+from trysquare.measure import Run
 from trysquare.synthesis import Evidence, build, gather, markdown, page
 from trysquare.table import cost_measures, criterion_measure, entry, gap_rows, group, level_entry
 from trysquare.verdict import VerdictError
@@ -127,6 +128,30 @@ def test_a_cost_gap_behind_which_a_run_was_retried_is_withheld_and_the_criterion
     assert ("rule / off", "in_scope") in [(claim.cell, claim.measure) for claim in s.said]
     assert "rule / off, in: " not in markdown(s).partition("What is publishable")[2]
     assert any("retried" in warning and "rule / off" in warning for warning in s.warnings)
+
+
+def test_a_cost_gap_behind_which_a_run_was_cut_off_is_withheld_and_the_run_says_so():
+    plan = matrix()
+    runs = rows(plan)
+    cut = by_cell(runs, "rule / off")[0]
+    cut.timed_out = True
+    s = built(plan, [Run.from_row(run.row()) for run in runs])
+    assert [(claim.cell, claim.measure) for claim in s.withheld] == [("rule / off", "input tokens")]
+    assert ("rule / off", "in_scope") in [(claim.cell, claim.measure) for claim in s.said]
+    assert any("time limit" in warning and "rule / off (1 of 10 runs)" in warning for warning in s.warnings)
+    assert page(s).count("it cut the run off") == 1
+
+
+def test_files_that_the_agents_own_rules_hide_are_warned_of_and_named_by_artefacts_aside(tmp_path):
+    plan = matrix()
+    plan = replace(plan, task=replace(plan.task, artefacts=("*_cache",)))
+    runs, layout = rows(plan), Layout(tmp_path)
+    one, other = (plan.runs[run.id] for run in by_cell(runs, "rule / off")[:2])
+    write_json(layout.run(one.directory).configuration, {"hidden": [".x_cache/", *(f"{n}.out" for n in range(12))]})
+    write_json(layout.run(other.directory).configuration, {"hidden": [".x_cache/"]})
+    s = built(plan, runs, evidence=gather(layout, plan, runs))
+    assert any("Ignore rules" in warning and "rule / off (1 of 10 runs)" in warning for warning in s.warnings)
+    assert "no diff: 0.out, 1.out, 2.out, 3.out, 4.out, 5.out, 6.out, 7.out, 8.out, 9.out and 2 more" in page(s)
 
 
 def test_a_retry_in_the_reference_withholds_every_cost_gap():

@@ -1,6 +1,7 @@
 """Private places of jobs, what is left of them, and what removing it would free."""
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from trysquare.layout import Layout
-from trysquare.workplace import free, leftovers, private, size
+from trysquare.workplace import IN_USE, free, leftovers, private, size, sweep
 
 HOLD = """
 import sys
@@ -41,6 +42,18 @@ def test_the_place_of_a_job_that_was_killed_is_left_over(tmp_path: Path) -> None
     assert {(each.path, each.kept) for each in leftovers(tmp_path)} == {(place, ""), (tmp_path / "stores/abc", "")}
     free(leftovers(tmp_path))
     assert leftovers(tmp_path) == []
+
+
+def test_a_launch_sweeps_what_killed_jobs_of_its_host_left_and_nothing_else(tmp_path: Path) -> None:
+    sweep(tmp_path)
+    for name, host in (("killed", socket.gethostname()), ("barely begun", ""), ("of another", "another")):
+        (tmp_path / "trees" / name / "home").mkdir(parents=True)
+        (tmp_path / "trees" / name / IN_USE).write_text(host)
+    (tmp_path / "trees" / "bare").mkdir()
+    with private(tmp_path, "job-") as place:
+        sweep(tmp_path)
+        assert {each.name for each in (tmp_path / "trees").iterdir()} == {".gate", "of another", place.name}
+        assert "of another: only" in next(each.kept for each in leftovers(tmp_path) if each.path != place)
 
 
 def test_a_run_that_is_staged_whole_is_never_freed(tmp_path: Path) -> None:

@@ -106,6 +106,7 @@ def test_what_is_not_in_the_patch_is_listed(measured):
     configurations = [read_json(record.parent / "configuration.json") for record in bench.records]
     by_cell = {configuration["cell"]: configuration for configuration in configurations}
     assert by_cell["adds ignored files"]["ignored"] == ["logs/a.log", "run.log"]
+    assert by_cell["adds ignored files"]["hidden"] == ["logs/a.log", "run.log"]
     assert any("__pycache__" in name for name in by_cell["leaves caches"]["touched"])
     rows = {row["cell"]: row["metrics"] for row in json.loads((bench.matrix / "measures.json").read_text())}
     assert rows["leaves caches"] == {"delivered": True, "in_scope": True, "tests": True}

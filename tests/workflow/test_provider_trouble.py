@@ -39,3 +39,17 @@ def test_a_provider_that_never_serves_a_run_leaves_it_empty(bench, fault):
     assert [row["attempts"] for row in rows] == [1, 1, 2, 2]
     sessions = [len(list((record.parent / "session").glob("*.jsonl"))) for record in bench.records]
     assert sessions == [1, 1, 2, 2]
+
+
+def test_a_run_whose_provider_falls_silent_half_way_counts_and_says_everywhere_that_it_was_cut_off(bench):
+    bench.edit("scenario.toml", "timeout = 60", "timeout = 12")
+    silent = '\n[[fault]]\nanswer = "silence"\nrequest = 2\ncells = ["rule"]\nrepetitions = [1]\n'
+    bench.write("rehearsal.toml", (bench.root / "rehearsal.toml").read_text() + silent)
+
+    output = bench.snakemake("run")
+
+    assert len([line for line in output.splitlines() if line.endswith("cut off by the time limit")]) == 1
+    rows = json.loads((bench.matrix / "measures.json").read_text())
+    assert [(row["cell"], row["repetition"]) for row in rows if row.get("timed_out")] == [("rule", 1)]
+    written = (bench.matrix / "synthesis.md").read_text()
+    assert "The time limit cut runs off, in rule (1 of 2 runs)" in written

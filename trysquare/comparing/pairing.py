@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from trysquare.comparing.model import Comparison, CostRow, Difference, Side
 from trysquare.errors import ArchiveError
 from trysquare.files import DIGEST
-from trysquare.measure import Run, metric_kind, valid_runs
+from trysquare.measure import Run, counted, metric_kind, valid_runs
 from trysquare.refusals import show
 from trysquare.synthesis.building import KINDS
 from trysquare.table import Measure, compare_rows, spend_measures
@@ -142,11 +142,13 @@ def _set_aside(left: Side, right: Side) -> str:
             found.append(f"on the {which} it is not known how often the provider's answers were retried")
         elif retried > NEAR_ZERO * len(counts):
             found.append(f"on the {which} {retried} of {len(counts)} runs were retried")
+        if cut := sum(run.timed_out for run in valid_runs(side.rows)):
+            found.append(f"on the {which} the time limit cut {counted(cut, 'run')} off")
     if not found:
         return ""
     return (
-        f"Costs are set aside: {' and '.join(found)}. A retry replays the turn with the whole context, and what such a "
-        "run took says something about the provider."
+        f"Costs are set aside: {' and '.join(found)}. A retry replays the turn with the whole context, and a run "
+        "that is cut off lacks its last request, so that what such a run took says something about the provider."
     )
 
 

@@ -25,7 +25,8 @@ class Run:
 
     `usage` holds input, output, cacheRead, cacheWrite, turns, retries (None when unknown) and cost; `duration` is in
     seconds. `unjudged` names the metrics a validator could not judge, with the reason; they have no value in `metrics`.
-    `state` is one of missing, empty, validator_failed, valid.
+    `state` is one of missing, empty, validator_failed, valid. `timed_out` says that the time limit cut the run off: it
+    was scored as it was left, and what the request under way had consumed is not in `usage`.
     """
 
     id: str
@@ -42,12 +43,18 @@ class Run:
     agent_version: str | None = field(default=None, kw_only=True)
     isolation: str | None = field(default=None, kw_only=True)
     launch: str | None = field(default=None, kw_only=True)
+    timed_out: bool = field(default=False, kw_only=True)
     rehearsed: bool = field(default=False, kw_only=True)
 
+    @property
+    def disturbed(self) -> bool:
+        """Whether what the run took says more of the provider or of the time limit than of its cell."""
+        return bool(self.usage.get("retries")) or self.timed_out
+
     def row(self) -> dict[str, Any]:
-        """The run as one row of measures.json; `rehearsed` appears only when true."""
+        """The run as one row of measures.json; `timed_out` and `rehearsed` appear only when true."""
         row = {name: getattr(self, name) for name in _COLUMNS}
-        return {**row, "rehearsed": True} if self.rehearsed else row
+        return row | {name: True for name in _MARKS if getattr(self, name)}
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "Run":
@@ -62,7 +69,7 @@ class Run:
             raise ArchiveError(
                 f"A row of measures.json lacks {', '.join(lacking)}: run `collect` to write the file again."
             )
-        return cls(**{name: row[name] for name in (*_COLUMNS, "rehearsed") if name in row})
+        return cls(**{name: row[name] for name in (*_COLUMNS, *_MARKS) if name in row})
 
 
 _COLUMNS = (
@@ -81,6 +88,7 @@ _COLUMNS = (
     "isolation",
     "launch",
 )
+_MARKS = ("timed_out", "rehearsed")
 
 
 LARGEST = 1e150

@@ -39,14 +39,14 @@ class Gap:
 
 @dataclass(frozen=True)
 class Sample:
-    """One row of a strip plot: a cell's runs in order of repetition, and which of them were retried.
+    """One row of a strip plot: a cell's runs in order of repetition, and which of them were disturbed.
 
     `values` are numbers, or booleans for a rate. `note` is printed at the right end of the row.
     """
 
     label: str
     values: Sequence[float]
-    retried: Sequence[bool]
+    disturbed: Sequence[bool]
     note: str
 
 
@@ -100,7 +100,7 @@ def strip(name: str, rows: Sequence[Sample], level: Callable[[Sequence[float]], 
     Returns
     -------
     str
-        One `<svg>` element. Retried runs are hollow.
+        One `<svg>` element. Disturbed runs are hollow.
     """
     with _panel(f"runs-{name}", f"Every run of {len(rows)} cells by {name}", len(rows)) as (axes, out):
         _scale(axes, [value for row in rows for value in row.values], len(rows), ticks)
@@ -115,7 +115,7 @@ def strip(name: str, rows: Sequence[Sample], level: Callable[[Sequence[float]], 
             places = _places([(value - left) / scale for value in row.values])
             dots += [
                 (left + across * scale, y + LANE / ROW * lane, not again)
-                for (across, lane), again in zip(places, row.retried, strict=True)
+                for (across, lane), again in zip(places, row.disturbed, strict=True)
             ]
         _dots(axes, dots)
     return out[0]

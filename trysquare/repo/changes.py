@@ -3,12 +3,13 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trysquare.errors import RepoError
 from trysquare.repo.command import TooLarge, attempt, git, said
 from trysquare.repo.etalon import locate
+from trysquare.repo.hiding import hidden
 from trysquare.repo.hold import NEUTRAL, Hold, make_git_dir
 from trysquare.repo.prepared import Prepared
 from trysquare.repo.staging import Known, stage
@@ -32,13 +33,15 @@ class Change:
 
     `touched` are the paths that changed, appeared or disappeared (a rename is both), sorted; `patch` makes them again;
     `tree` is the id of the final state. `ignored` are names the agent made that its ignore rules hide or git cannot
-    record, directories ending in a slash. Bytes of names that are no UTF-8 are escaped.
+    record, directories ending in a slash; `hidden` are those of them that only rules the agent made hide. Bytes of
+    names that are no UTF-8 are escaped.
     """
 
     patch: bytes
     touched: tuple[str, ...]
     ignored: tuple[str, ...]
     tree: str
+    hidden: tuple[str, ...] = ()
 
 
 def capture(prepared: Prepared) -> Change:
@@ -60,7 +63,9 @@ def capture(prepared: Prepared) -> Change:
         tree.mkdir()
     index = shadow / "index.capture"
     shutil.copy2(shadow / "index", index)
-    return _change(Hold(shadow, tree, index), prepared.base_tree, prepared.known)
+    found = _change(Hold(shadow, tree, index), prepared.base_tree, prepared.known)
+    base = Hold(shadow, tree, shadow / "index")
+    return replace(found, hidden=hidden(base, prepared.base_tree, found.ignored))
 
 
 def _change(hold: Hold, base_tree: str, known: Known) -> Change:

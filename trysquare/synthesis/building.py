@@ -143,4 +143,4 @@ def _panels(tables: Tables, by_cell: ByCell, validity: Sequence[str]) -> tuple[P
 def _sample(cell: str, runs: Sequence[Run], measure: Measure) -> Sample:
     judged = [(value, run) for run in runs if (value := measure.extract(run)) is not None]
     values = tuple(value for value, _ in judged)
-    return Sample(cell, values, tuple(bool(run.usage.get("retries")) for _, run in judged), level(measure, values))
+    return Sample(cell, values, tuple(run.disturbed for _, run in judged), level(measure, values))

@@ -21,7 +21,9 @@ def warnings(matrix: Matrix, by_cell: ByCell, launches: Launches, evidence: Mapp
     runs = [run for of_cell in by_cell.values() for run in of_cell]
     found = [
         retry_warning(by_cell),
+        _cut(by_cell),
         *_few(by_cell, matrix.verdict.validity),
+        _hidden(by_cell, evidence),
         *_models(by_cell, evidence),
         _unpriced(matrix),
         *instrument_warnings(matrix, runs, evidence),
@@ -79,6 +81,32 @@ def _launch(line: Mapping[str, Any]) -> str:
     harness = line.get("harness") or {}
     version = f", trysquare {harness['version']}" if harness.get("version") else ""
     return f"{line['started']}, {load}{version}"
+
+
+def _cut(by_cell: ByCell) -> str:
+    counts = {cell: (sum(run.timed_out for run in runs), len(runs)) for cell, runs in by_cell.items()}
+    cut = ", ".join(f"{cell} ({count} of {total} runs)" for cell, (count, total) in counts.items() if count)
+    if not cut:
+        return ""
+    return (
+        f"The time limit cut runs off, in {cut}: each is scored as it was left, and the request it waited for is in no "
+        "column, so the columns of tokens, turns, duration and cost must not be read. See whether the provider had "
+        "gone silent; if it had, measure these cells again."
+    )
+
+
+def _hidden(by_cell: ByCell, evidence: Mapping[str, Evidence]) -> str:
+    counts = {
+        cell: (sum(bool(evidence[run.id].hidden) for run in runs if run.id in evidence), len(runs))
+        for cell, runs in by_cell.items()
+    }
+    hiding = ", ".join(f"{cell} ({count} of {total} runs)" for cell, (count, total) in counts.items() if count)
+    if not hiding:
+        return ""
+    return (
+        f"Ignore rules that the agent made itself hide files it left, in {hiding}: they are in no diff, no validator "
+        "saw them, and the notes of each run name them."
+    )
 
 
 def _few(by_cell: ByCell, validity: Sequence[str]) -> list[str]:

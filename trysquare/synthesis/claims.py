@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trysquare.measure import Run, valid_runs
+from trysquare.measure import valid_runs
 from trysquare.synthesis.model import Claim
 from trysquare.table import GapRow, Measure, finding, sample
 from trysquare.table.measures import ByCell
@@ -35,10 +35,10 @@ class Claims:
 def claims(
     rows: Sequence[GapRow], measures: Sequence[Measure], by_cell: ByCell, reference: str, validity: Sequence[str]
 ) -> Claims:
-    """Sort every gap, the criterion before the costs: established ones may be said, except costs of retried runs."""
+    """Sort every gap, the criterion before the costs: established ones may be said, except costs of disturbed runs."""
     said, withheld, unsaid = [], [], []
     last = len(measures) - 1
-    retried = {cell for cell, runs in by_cell.items() if any(map(_retries, valid_runs(runs, validity)))}
+    disturbed = {cell for cell, runs in by_cell.items() if any(run.disturbed for run in valid_runs(runs, validity))}
     for row in rows:
         for position in (last, *range(last)):
             measure, cost = measures[position], position < last
@@ -47,7 +47,7 @@ def claims(
             claim = _claim(row.cell, measure, verdict, samples, cost)
             if verdict is None or not verdict.established:
                 unsaid.append(claim)
-            elif cost and retried & {row.cell, reference}:
+            elif cost and disturbed & {row.cell, reference}:
                 withheld.append(claim)
             else:
                 said.append(claim)
@@ -93,10 +93,6 @@ def words(measure: Measure, cost: bool) -> tuple[str, str, str]:
 def _amount(value: float) -> str:
     """A level with a decimal where rounding would swallow a gap in it."""
     return plain(value) if abs(value) < 1 or abs(value) >= 10 or value == int(value) else f"{value:.1f}"
-
-
-def _retries(run: Run) -> bool:
-    return bool(run.usage.get("retries"))
 
 
 def _claim(cell: str, measure: Measure, verdict: Verdict | None, samples: list[list[float]], cost: bool) -> Claim:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import quote
 
+from trysquare.assay.patterns import is_artefact
 from trysquare.files import read_json
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix
@@ -22,8 +24,10 @@ def gather(layout: Layout, matrix: Matrix, runs: Iterable[Run]) -> dict[str, Evi
         if root is not None and root.is_dir():
             files = [path for pattern in ("*", "session/*", "validation/*.json") for path in root.glob(pattern)]
             names = tuple(sorted(path.relative_to(root).as_posix() for path in files if path.is_file()))
-            judges = _judges(matrix, root)
-            found[run.id] = Evidence(root.relative_to(layout.root).as_posix(), names, _models(root), judges)
+            directory, judges = root.relative_to(layout.root).as_posix(), _judges(matrix, root)
+            configuration = _configuration(root)
+            model, hidden = configuration.get("model_id"), _hidden(matrix, configuration)
+            found[run.id] = Evidence(directory, names, (str(model),) if model else (), judges, hidden)
     return found
 
 
@@ -65,12 +69,16 @@ def _strayed(layout: Layout, run_id: str) -> Path | None:
     return next((path for path in (runs / run_id, *sorted(runs.glob(f"*/{run_id}"))) if path.is_dir()), None)
 
 
-def _models(root: Path) -> tuple[str, ...]:
+def _configuration(root: Path) -> Mapping[str, Any]:
     try:
-        model = read_json(root / "configuration.json").get("model_id")
+        return dict(read_json(root / "configuration.json"))
     except FileNotFoundError:
-        return ()
-    return (str(model),) if model else ()
+        return {}
+
+
+def _hidden(matrix: Matrix, configuration: Mapping[str, Any]) -> tuple[str, ...]:
+    patterns = matrix.task.artefacts or ()
+    return tuple(name for name in configuration.get("hidden", ()) if not is_artefact(name.rstrip("/"), patterns))
 
 
 def _judges(matrix: Matrix, root: Path) -> dict[str, tuple[str, str | None]]:

@@ -20,13 +20,15 @@ class Evidence:
     """The files of one archived run.
 
     `directory` is relative to the matrix, `files` to that directory; `models` are the ids of the models that answered.
-    `judges` has for each judge the digest of its criteria and the id of the model that answered.
+    `judges` has for each judge the digest of its criteria and the id of the model that answered. `hidden` are the files
+    that only ignore rules of the agent's own kept out of the diff.
     """
 
     directory: str
     files: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     judges: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

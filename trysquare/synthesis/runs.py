@@ -13,6 +13,9 @@ from trysquare.verdict import plain
 
 Columns = Mapping[str, Callable[[Run], str]]
 TAKEN = ("tokens in", "tokens out", "duration (s)", "cache read", "cost", "turns", "retries", "attempts")
+NAMED = 10
+"""Hidden files that are named one by one."""
+
 LONGEST = 200
 """Characters of a diagnostic value that are shown."""
 
@@ -41,7 +44,7 @@ def run_row(matrix: Matrix, run: Run, shown: Columns, evidence: Evidence | None)
         repetition=run.repetition,
         state=run.state,
         values=tuple(column(run) for column in shown.values()),
-        remarks=_remarks(matrix, run, shown),
+        remarks=(*_remarks(matrix, run, shown), *_unseen(archived)),
         links=links(archived) if archived else (),
         counted=_counts(run, matrix.verdict.validity),
     )
@@ -60,6 +63,8 @@ def _remarks(matrix: Matrix, run: Run, shown: Columns) -> tuple[tuple[str, str],
         for name in matrix.declared
         if name in run.metrics and _heading(name) not in shown
     ]
+    if run.timed_out:
+        remarks.append(("time limit", "it cut the run off, which is scored as it was left; its costs are incomplete"))
     if run.detail:
         remarks.append(("detail", run.detail))
     if not _counts(run, matrix.verdict.validity):
@@ -67,6 +72,14 @@ def _remarks(matrix: Matrix, run: Run, shown: Columns) -> tuple[tuple[str, str],
         why = f"its state is {run.state}" if run.state != "valid" else " and ".join(lacking)
         remarks.append(("left out", f"not part of costs and gaps, because {why}"))
     return tuple(remarks)
+
+
+def _unseen(evidence: Evidence | None) -> list[tuple[str, str]]:
+    if evidence is None or not evidence.hidden:
+        return []
+    more = len(evidence.hidden) - NAMED
+    names = ", ".join(evidence.hidden[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    return [("hidden", f"by ignore rules of the agent's own, and in no diff: {names}")]
 
 
 def _metric(name: str) -> Callable[[Run], str]:
