@@ -129,6 +129,7 @@ def _read(matrix: Matrix, run: RunLayout) -> Run:
         agent_version=record["agent"]["version"],
         isolation=record["isolation"],
         launch=record["launch"]["id"],
+        timed_out=record.get("timed_out", False),
         rehearsed=record.get("rehearsed", False),
     )
 

@@ -8,7 +8,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from trysquare import agent, capacity, carrying, discarding, interrupt, launching, remote, replaying, runner
+from trysquare import agent, capacity, carrying, discarding, interrupt, launching, remote, replaying, runner, workplace
 from trysquare.collecting import collect, derive, lost, status_line, withhold
 from trysquare.errors import TrysquareError, refused
 from trysquare.layout import Layout
@@ -301,6 +301,8 @@ class Launch:
         if self._asked & {"run", "score"}:
             self._plans = {directory: runner.settle(plan) for directory, plan in self._plans.items()}
             self._matrices.update({directory: plan.matrix for directory, plan in self._plans.items()})
+        for workdir in {Path(matrix.workdir) for matrix in self._matrices.values()}:
+            workplace.sweep(workdir)
         line = launching.line(self._workflow, measures="run" in self._asked)
         for directory in self.matrices:
             layout = Layout(Path(directory))
