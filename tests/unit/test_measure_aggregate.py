@@ -129,7 +129,7 @@ def test_the_tally_counts_what_was_not_true_apart_from_what_was_not_judged():
     found = tally(runs, ["delivered"])
     assert (found.runs, found.valid, found.kept) == (4, 3, 1)
     assert (found.untrue, found.unjudged) == ({"delivered": 1}, {"delivered": 1})
-    assert found.sentence() == "4 runs, 3 valid, 1 left: delivered was not true in 1, delivered was not judged in 1"
+    assert found.sentence() == "4 runs, 3 valid, 1 counted: delivered was not true in 1, delivered was not judged in 1"
 
 
 def test_a_rate_counts_booleans_alone():

@@ -18,6 +18,7 @@ from trysquare.files import write_json, write_text
 from trysquare.layout import Layout
 from trysquare.matrix import RunPlan
 from trysquare.measure import Run
+from trysquare.pages import write_pages
 from trysquare.synthesis import Evidence, build, gather, markdown, page
 from trysquare.table import cost_measures, criterion_measure, entry, gap_rows, group, level_entry
 from trysquare.verdict import VerdictError
@@ -127,7 +128,11 @@ def test_a_cost_gap_behind_which_a_run_was_retried_is_withheld_and_the_criterion
     assert [(claim.cell, claim.measure) for claim in s.withheld] == [("rule / off", "input tokens")]
     assert ("rule / off", "in_scope") in [(claim.cell, claim.measure) for claim in s.said]
     assert "rule / off, in: " not in markdown(s).partition("What is publishable")[2]
-    assert any("retried" in warning and "rule / off" in warning for warning in s.warnings)
+    assert any("retried" in warning and "rule / off (2 retries in 1 of 10 runs)" in warning for warning in s.warnings)
+    assert markdown(s).count(" * (not to be quoted) |") == 1
+    assert page(s).count("not to be quoted</span>") == 1
+    [panel] = [panel for panel in s.panels if panel.title == "input tokens"]
+    assert [gap.label for gap in panel.gaps if gap.established and not gap.said] == ["rule / off"]
 
 
 def test_a_cost_gap_behind_which_a_run_was_cut_off_is_withheld_and_the_run_says_so():
@@ -152,6 +157,23 @@ def test_files_that_the_agents_own_rules_hide_are_warned_of_and_named_by_artefac
     s = built(plan, runs, evidence=gather(layout, plan, runs))
     assert any("Ignore rules" in warning and "rule / off (1 of 10 runs)" in warning for warning in s.warnings)
     assert "no diff: 0.out, 1.out, 2.out, 3.out, 4.out, 5.out, 6.out, 7.out, 8.out, 9.out and 2 more" in page(s)
+
+
+def test_a_claim_on_a_cell_of_which_runs_were_left_out_says_so():
+    plan = matrix()
+    runs = rows(plan)
+    by_cell(runs, "rule / off")[0].metrics["delivered"] = False
+    told = "Of the 10 runs of rule / off only 9 count here; the warnings say why."
+    s = built(plan, runs)
+    assert s.said and all((told in claim.cautions) == (claim.cell == "rule / off") for claim in s.said)
+    assert told in page(s) and told in markdown(s)
+
+
+def test_an_interval_of_one_value_is_no_proof_of_no_difference():
+    plan = matrix()
+    same = [replace(run, usage={**run.usage, "turns": 4}) for run in rows(plan)]
+    [claim] = [claim for claim in built(plan, same).unsaid if (claim.cell, claim.column) == ("rule / off", "turns")]
+    assert claim.interval == "+0 to +0" and "rarer or finer difference" in claim.cautions[0]
 
 
 def test_a_retry_in_the_reference_withholds_every_cost_gap():
@@ -230,7 +252,7 @@ def test_a_numeric_criterion_is_a_median():
         run.metrics["in_scope"] = 100 * (run.cell == CELLS[1]) + run.repetition
     s = built(plan, runs)
     claim = s.said[0]
-    assert (claim.relation, claim.levels, claim.gap) == ("in_scope is higher", ("106", "5.5"), "+100")
+    assert (claim.relation, claim.levels, claim.gap) == ("the median in_scope is higher", ("106", "5.5"), "+100")
     assert "in_scope (a number)" in page(s)
 
 
@@ -332,7 +354,7 @@ def test_what_weakens_a_comparison_is_warned_of():
         "1 run came from small-fix_n5 (n = 5), measured 7 at a time",
         "nothing / high was measured again on 2026-07-30, 1 run set aside",
         "No run was isolated",
-        "nothing / off: 10 runs, 10 valid, 9 left: delivered was not true in 1",
+        "nothing / off: 10 runs, 10 valid, 9 counted: delivered was not true in 1",
     ):
         assert part in text
 
@@ -372,7 +394,10 @@ def test_a_rehearsal_says_everywhere_that_nothing_is_a_measurement():
     assert len(re.findall(r'<span class="tag alarm">rehearsed</span>', text)) == 40
     written = markdown(s)
     assert written.startswith("# REHEARSED, not a measurement: ") and written.count(", rehearsed |") == 40
-    assert written.count("**Rehearsed, not a measurement.**") == 4 + len(CELLS)
+    assert written.count("**Rehearsed, not a measurement.**") == 5 + len(CELLS)
+    assert "What would be publishable if it were measured:" in written and "What is publishable" not in written
+    verdicts = re.findall(r'<section class="verdict .*?</section>', text, re.DOTALL)
+    assert len(verdicts) == 2 and all("Rehearsed, not a measurement." in each for each in verdicts)
 
 
 def test_a_single_rehearsed_run_marks_the_whole_synthesis():
@@ -516,8 +541,10 @@ def test_every_link_to_a_run_leads_to_its_file_whatever_the_directory_is_called(
         write_json(run.verdict("script"), {})
         write_json(run.previous("script"), {})
     evidence = gather(layout, plan, rows(plan))
-    targets = [link.href for cell in built(plan, evidence=evidence).cells for run in cell.runs for link in run.links]
-    assert len(targets) == 8 * 5
+    made = built(plan, evidence=evidence)
+    write_pages(layout, plan, made, evidence)
+    targets = [link.href for cell in made.cells for run in cell.runs for link in run.links]
+    assert len(targets) == 8 * 6
     assert all((tmp_path / unquote(target)).is_file() for target in targets)
     assert not [target for target in targets if "previous" in target or re.search(r"[ #?'\"]", target)]
     assert {each.models for each in evidence.values()} == {("model-4-large",)}
@@ -528,7 +555,7 @@ def test_gather_finds_the_runs_of_undeclared_cells_and_leaves_out_those_that_are
     stray, gone = (replace(rows(plan)[0], id=id_, cell="older") for id_ in ("5tray", "90ne"))
     write_text(tmp_path / "runs/older/5tray/diff.patch", "x")
     found = gather(Layout(tmp_path), plan, [stray, gone])
-    assert found == {"5tray": Evidence("runs/older/5tray", ("diff.patch",))}
+    assert found == {"5tray": Evidence("runs/older/5tray", ("diff.patch",), page="pages/older/5tray.html")}
 
 
 def test_without_evidence_a_planned_run_is_linked_to_the_files_it_should_have():

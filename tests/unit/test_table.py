@@ -119,7 +119,7 @@ def test_a_reference_without_a_run_left_explains_itself():
     assert isinstance(caught.value, ValueError)
     text = str(caught.value)
     assert "'base'" in text
-    assert "5 runs, 4 valid, none left: delivered was not true in 3, delivered was not judged in 1" in text
+    assert "5 runs, 4 valid, none counted: delivered was not true in 3, delivered was not judged in 1" in text
     assert "measures are intact" in text
     assert "`render` alone" in text
 
@@ -285,7 +285,7 @@ def test_retries_are_named_by_cell_and_unknown_ones_are_not_taken_for_none():
     assert table.retry_warning({"calm": calm}) == ""
     retried = [run("busy", 1, usage={"retries": 13}), run("busy", 2)]
     warning = table.retry_warning({"calm": calm, "busy": retried})
-    assert "busy (13 in 1 of 2 runs)" in warning
+    assert "busy (13 retries in 1 of 2 runs)" in warning
     assert "must not be read" in warning
     assert "calm" not in warning
     unknown = table.retry_warning({"old": [run("old", 1, usage={"retries": None})]})

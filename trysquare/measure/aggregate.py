@@ -269,10 +269,10 @@ class Tally:
     unjudged: Mapping[str, int]
 
     def sentence(self) -> str:
-        """The count in words: `10 runs, 9 valid, 2 left: delivered was not true in 7`."""
+        """The count in words: `10 runs, 9 valid, 2 counted: delivered was not true in 7`."""
         removed = [f"{name} was not true in {count}" for name, count in self.untrue.items() if count]
         removed += [f"{name} was not judged in {count}" for name, count in self.unjudged.items() if count]
-        text = f"{counted(self.runs, 'run')}, {self.valid} valid, {self.kept or 'none'} left"
+        text = f"{counted(self.runs, 'run')}, {self.valid} valid, {self.kept or 'none'} counted"
         return f"{text}: {', '.join(removed)}" if removed else text
 
 

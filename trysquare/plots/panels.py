@@ -20,6 +20,7 @@ DOT, LANE = 5.4, 5.0
 LANES = (0, 1, -1, 2, -2)
 POINT = {"markersize": 7.5, "markerfacecolor": ACCENT, "markeredgecolor": ACCENT}
 OPEN_POINT = {"markersize": 7.5, "markerfacecolor": PAPER, "markeredgecolor": INK, "markeredgewidth": 1.4}
+CROSS = {"markersize": 9.0, "marker": "x", "markeredgecolor": INK, "markeredgewidth": 1.8}
 RUN = {"markersize": DOT, "markerfacecolor": INK, "markeredgecolor": PAPER, "markeredgewidth": 0.6}
 OPEN_RUN = {"markersize": DOT, "markerfacecolor": PAPER, "markeredgecolor": INK, "markeredgewidth": 1.1}
 
@@ -28,13 +29,22 @@ Render = Callable[[float], str]
 
 @dataclass(frozen=True)
 class Gap:
-    """One row of a forest plot: a cell against the reference, in the unit of the measure."""
+    """One row of a forest plot: a cell against the reference, in the unit of the measure.
+
+    An established gap that is not `quotable` is crossed.
+    """
 
     label: str
     value: float
     low: float
     high: float
     established: bool
+    quotable: bool = True
+
+    @property
+    def said(self) -> bool:
+        """Whether it may be said."""
+        return self.established and self.quotable
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,7 @@ def forest(name: str, rows: Sequence[Gap], render: Render, ticks: Render) -> str
     Returns
     -------
     str
-        One `<svg>` element. Established gaps are filled, inconclusive ones hollow.
+        One `<svg>` element. Established gaps are filled, or crossed where they must not be quoted, others hollow.
     """
     spread = [0.0, *(x for row in rows for x in (row.value, row.low, row.high))]
     established = sum(row.established for row in rows)
@@ -74,13 +84,17 @@ def forest(name: str, rows: Sequence[Gap], render: Render, ticks: Render) -> str
         _scale(axes, spread, len(rows), ticks)
         _uprights(axes, 0, len(rows), color=INK, linewidth=1.1)
         for y, row in enumerate(rows):
-            _caption(axes, y, row.label, render(row.value), row.established)
-        for full, colour, width in ((True, ACCENT, 2.0), (False, INK, 1.2)):
-            kept = [(y, row) for y, row in enumerate(rows) if row.established is full]
+            _caption(axes, y, row.label, render(row.value), row.said)
+        for point, colour, width in ((POINT, ACCENT, 2.0), (CROSS, INK, 1.2), (OPEN_POINT, INK, 1.2)):
+            kept = [(y, row) for y, row in enumerate(rows) if _point(row) is point]
             ys = [y for y, _ in kept]
             axes.hlines(ys, [row.low for _, row in kept], [row.high for _, row in kept], colour, linewidth=width)
-            _markers(axes, [row.value for _, row in kept], ys, POINT if full else OPEN_POINT)
+            _markers(axes, [row.value for _, row in kept], ys, point)
     return out[0]
+
+
+def _point(row: Gap) -> Mapping[str, Any]:
+    return POINT if row.said else CROSS if row.established else OPEN_POINT
 
 
 def strip(name: str, rows: Sequence[Sample], level: Callable[[Sequence[float]], float], ticks: Render) -> str:
@@ -234,7 +248,7 @@ def _dots(axes: "Axes", dots: Sequence[tuple[float, float, bool]]) -> None:
 
 def _markers(axes: "Axes", xs: Sequence[float], ys: Sequence[float], look: Mapping[str, Any]) -> None:
     if xs:
-        axes.plot(xs, ys, linestyle="none", marker="o", zorder=3, **look)
+        axes.plot(xs, ys, linestyle="none", zorder=3, **{"marker": "o", **look})
 
 
 def _places(positions: Sequence[float]) -> list[tuple[float, int]]:

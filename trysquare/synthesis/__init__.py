@@ -4,7 +4,7 @@ Pure but for `gather`: `build` takes stored measures, `markdown` and `page` give
 give the same bytes.
 """
 
-from trysquare.synthesis.building import build
+from trysquare.synthesis.building import build, unlinked
 from trysquare.synthesis.evidence import gather
 from trysquare.synthesis.forms import markdown, page
 from trysquare.synthesis.model import Cell, Claim, Evidence, Link, Panel, RunRow, Synthesis
@@ -21,4 +21,5 @@ __all__ = [
     "gather",
     "markdown",
     "page",
+    "unlinked",
 ]

@@ -1,6 +1,7 @@
 """From stored measures to a synthesis."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 
 from trysquare.matrix import Matrix
 from trysquare.measure import Run, metric_kind, valid_runs
@@ -8,7 +9,7 @@ from trysquare.plots import Gap, Sample
 from trysquare.synthesis.asked import aspects, pieces, prompt
 from trysquare.synthesis.caveats import Launches, facts, warnings
 from trysquare.synthesis.claims import claims, level, words
-from trysquare.synthesis.model import Cell, Evidence, Panel, RunRow, Synthesis, Tables
+from trysquare.synthesis.model import Cell, Evidence, Link, Panel, RunRow, Synthesis, Tables
 from trysquare.synthesis.runs import columns, run_row
 from trysquare.table import (
     Measure,
@@ -61,6 +62,7 @@ def build(
     by_cell = group(rows, tuple(matrix.cells))
     tables = _tables(matrix, by_cell, reference)
     sorted_claims = claims(tables.gaps, tables.measures, by_cell, reference, verdict.validity)
+    barred = {(claim.cell, claim.column) for claim in sorted_claims.withheld}
     archived = evidence or {}
     shown = columns([name for name in matrix.declared if metric_kind(rows, name) != "diagnostic"], rows)
     return Synthesis(
@@ -83,11 +85,24 @@ def build(
         withheld=sorted_claims.withheld,
         unsaid=sorted_claims.unsaid,
         tables=tables,
-        panels=_panels(tables, by_cell, verdict.validity),
+        panels=_panels(tables, by_cell, verdict.validity, barred),
         warnings=warnings(matrix, by_cell, launches, archived),
         facts=facts(matrix, by_cell, launches, archived, reference),
         run_columns=tuple(shown),
     )
+
+
+def unlinked(s: Synthesis) -> Synthesis:
+    """The same synthesis with no link to a file, for a page that is read away from its matrix directory."""
+    cells = (
+        replace(
+            cell,
+            pieces=tuple(Link(piece.label) for piece in cell.pieces),
+            runs=tuple(replace(row, links=()) for row in cell.runs),
+        )
+        for cell in s.cells
+    )
+    return replace(s, prompt=s.prompt and Link(s.prompt.label), cells=tuple(cells))
 
 
 def _cell(matrix: Matrix, name: str, rows: Sequence[RunRow], reference: str) -> Cell:
@@ -120,7 +135,9 @@ def _tables(matrix: Matrix, by_cell: ByCell, reference: str) -> Tables:
     )
 
 
-def _panels(tables: Tables, by_cell: ByCell, validity: Sequence[str]) -> tuple[Panel, ...]:
+def _panels(
+    tables: Tables, by_cell: ByCell, validity: Sequence[str], withheld: Set[tuple[str, str]]
+) -> tuple[Panel, ...]:
     """The pictures of every measure, the criterion before the costs."""
     kept = {cell: valid_runs(runs, validity) for cell, runs in by_cell.items()}
     *costs, criterion = tables.measures
@@ -133,7 +150,11 @@ def _panels(tables: Tables, by_cell: ByCell, validity: Sequence[str]) -> tuple[P
                 measure=measure,
                 title=f"{title} (s)" if title == "duration" else title,
                 rate=measure.stat is mean,
-                gaps=tuple(Gap(cell, v.gap, v.low, v.high, v.established) for cell, v in verdicts if v is not None),
+                gaps=tuple(
+                    Gap(cell, v.gap, v.low, v.high, v.established, quotable=(cell, measure.name) not in withheld)
+                    for cell, v in verdicts
+                    if v is not None
+                ),
                 samples=tuple(_sample(cell, runs, measure) for cell, runs in kept.items()),
             )
         )

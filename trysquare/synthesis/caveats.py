@@ -90,8 +90,8 @@ def _cut(by_cell: ByCell) -> str:
         return ""
     return (
         f"The time limit cut runs off, in {cut}: each is scored as it was left, and the request it waited for is in no "
-        "column, so the columns of tokens, turns, duration and cost must not be read. See whether the provider had "
-        "gone silent; if it had, measure these cells again."
+        "column, so the tokens, turns, duration and cost of these cells must not be read, nor a gap on either side of "
+        "which they are. See whether the provider had gone silent; if it had, measure these cells again."
     )
 
 

@@ -1,24 +1,26 @@
 """Every gap as something that may be said, or that may not."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from trysquare.measure import valid_runs
+from trysquare.measure import Tally, counted, tally, valid_runs
 from trysquare.synthesis.model import Claim
 from trysquare.table import GapRow, Measure, finding, sample
 from trysquare.table.measures import ByCell
 from trysquare.verdict import ALPHA, MINIMUM, Verdict, enough, excludes_zero, mean, p_text, plain
 
 PHRASES = {
-    "in": ("input tokens", "a run takes more input tokens", "a run takes fewer input tokens"),
-    "out": ("output tokens", "a run writes more output tokens", "a run writes fewer output tokens"),
-    "turns": ("turns", "a run takes more turns", "a run takes fewer turns"),
-    "duration": ("duration", "a run takes longer", "a run takes less time"),
+    "in": ("input tokens", "the median run takes more input tokens", "the median run takes fewer input tokens"),
+    "out": ("output tokens", "the median run writes more output tokens", "the median run writes fewer output tokens"),
+    "turns": ("turns", "the median run takes more turns", "the median run takes fewer turns"),
+    "duration": ("duration", "the median run takes longer", "the median run takes less time"),
 }
 UNEXACT = (
     "The exact test does not confirm this gap ({exact}, above 0.05): say so with it, and measure more repetitions "
     "before anything rests on it."
 )
+
+SAME = "every draw gave this same gap, so a rarer or finer difference than these runs can show is not excluded"
 
 MANY = "Where so many gaps are tested at once, chance alone can give one like this ({holm})."
 
@@ -39,6 +41,7 @@ def claims(
     said, withheld, unsaid = [], [], []
     last = len(measures) - 1
     disturbed = {cell for cell, runs in by_cell.items() if any(run.disturbed for run in valid_runs(runs, validity))}
+    left_out = {cell: _left_out(cell, tally(runs, validity)) for cell, runs in by_cell.items()}
     for row in rows:
         for position in (last, *range(last)):
             measure, cost = measures[position], position < last
@@ -50,8 +53,15 @@ def claims(
             elif cost and disturbed & {row.cell, reference}:
                 withheld.append(claim)
             else:
-                said.append(claim)
+                partial = (left_out[cell] for cell in (row.cell, reference) if left_out[cell])
+                said.append(replace(claim, cautions=(*claim.cautions, *partial)))
     return Claims(tuple(said), tuple(withheld), tuple(unsaid))
+
+
+def _left_out(cell: str, counts: Tally) -> str:
+    if counts.kept == counts.runs:
+        return ""
+    return f"Of the {counted(counts.runs, 'run')} of {cell} only {counts.kept} count here; the warnings say why."
 
 
 def level(measure: Measure, values: Sequence[float]) -> str:
@@ -87,7 +97,7 @@ def words(measure: Measure, cost: bool) -> tuple[str, str, str]:
         return PHRASES[name]
     if measure.stat is mean:
         return name, f"{name} is true more often", f"{name} is true less often"
-    return name, f"{name} is higher", f"{name} is lower"
+    return name, f"the median {name} is higher", f"the median {name} is lower"
 
 
 def _amount(value: float) -> str:
@@ -99,10 +109,11 @@ def _claim(cell: str, measure: Measure, verdict: Verdict | None, samples: list[l
     name, more, less = words(measure, cost)
     levels = _levels(measure, samples)
     if verdict is None:
-        return Claim(cell, name, "", levels, "-", "-", cautions=("nothing to compare",))
+        return Claim(cell, name, measure.name, "", levels, "-", "-", cautions=("nothing to compare",))
     return Claim(
         cell=cell,
         measure=name,
+        column=measure.name,
         relation=more if verdict.gap > 0 else less,
         levels=levels,
         gap=measure.render(verdict.gap),
@@ -121,4 +132,4 @@ def _cautions(verdict: Verdict) -> tuple[str, ...]:
     if not enough(verdict.reference_runs, verdict.runs):
         few = f"{verdict.runs} and {verdict.reference_runs} runs are too few, each side needs {MINIMUM}"
         return (f"{few}, although zero is outside" if excludes_zero(verdict.low, verdict.high) else few,)
-    return ()
+    return (SAME,) if verdict.low == verdict.high else ()

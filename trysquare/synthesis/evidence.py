@@ -27,7 +27,8 @@ def gather(layout: Layout, matrix: Matrix, runs: Iterable[Run]) -> dict[str, Evi
             directory, judges = root.relative_to(layout.root).as_posix(), _judges(matrix, root)
             configuration = _configuration(root)
             model, hidden = configuration.get("model_id"), _hidden(matrix, configuration)
-            found[run.id] = Evidence(directory, names, (str(model),) if model else (), judges, hidden)
+            page = layout.run_page(RunLayout(root)).relative_to(layout.root).as_posix()
+            found[run.id] = Evidence(directory, names, (str(model),) if model else (), judges, hidden, page)
     return found
 
 
@@ -41,7 +42,7 @@ def planned(matrix: Matrix, run_id: str) -> Evidence | None:
 
 
 def links(evidence: Evidence) -> tuple[Link, ...]:
-    """The links of a run: diff, response, prompt, its sessions, its verdicts."""
+    """The links of a run: its page, diff, response, prompt, its sessions, its verdicts."""
     sessions = [name for name in evidence.files if name.startswith("session/")]
     pages = [name for name in sessions if name.endswith(".html")]
     labels = {name: label for name, label in TEXTS.items() if name in evidence.files}
@@ -52,7 +53,8 @@ def links(evidence: Evidence) -> tuple[Link, ...]:
         for name in evidence.files
         if name.startswith("validation/") and not name.endswith(".previous.json")
     }
-    return tuple(Link(label, address(f"{evidence.directory}/{name}")) for name, label in labels.items())
+    own = (Link("page", address(evidence.page)),) if evidence.page else ()
+    return (*own, *(Link(label, address(f"{evidence.directory}/{name}")) for name, label in labels.items()))
 
 
 def address(path: str) -> str:

@@ -60,12 +60,21 @@ def _common(s: Synthesis) -> dict[str, Any]:
 def _gap_table(s: Synthesis) -> str:
     """The gap table in markdown; what must not be quoted is not listed as publishable under it."""
     head = ("cell", "n", *(measure.name for measure in s.tables.measures))
+    barred = tables.withheld(s)
     lines = [
-        (row.cell, plain(row.n), *(entry(row.cases[each.name], each) for each in s.tables.measures))
+        (
+            row.cell,
+            plain(row.n),
+            *(
+                entry(row.cases[each.name], each) + " (not to be quoted)" * ((row.cell, each.name) in barred)
+                for each in s.tables.measures
+            ),
+        )
         for row in s.tables.gaps
     ]
     publishable = [f"- {claim.finding}" for claim in s.said] or [NOTHING]
-    return f"{table(head, lines)}\nWhat is publishable:\n\n" + "\n".join(publishable) + "\n"
+    lead = "What would be publishable if it were measured:" if s.rehearsed else "What is publishable:"
+    return f"{table(head, lines)}\n{lead}\n\n" + "\n".join(publishable) + "\n"
 
 
 def asked(s: Synthesis) -> str:

@@ -21,7 +21,7 @@ class Evidence:
 
     `directory` is relative to the matrix, `files` to that directory; `models` are the ids of the models that answered.
     `judges` has for each judge the digest of its criteria and the id of the model that answered. `hidden` are the files
-    that only ignore rules of the agent's own kept out of the diff.
+    that only ignore rules of the agent's own kept out of the diff. `page` is the address of the run's own page.
     """
 
     directory: str
@@ -29,6 +29,7 @@ class Evidence:
     models: tuple[str, ...] = ()
     judges: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
+    page: str | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ class Claim:
     ----------
     cell, measure : str
         Whose gap it is, and in what, in words.
+    column : str
+        The name of that measure in the tables.
     relation : str
         The difference in words; it reads on from "with <cell>," and on to "than with <reference>".
     levels : tuple of str
@@ -80,6 +83,7 @@ class Claim:
 
     cell: str
     measure: str
+    column: str
     relation: str
     levels: tuple[str, str]
     gap: str

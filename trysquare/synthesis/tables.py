@@ -10,7 +10,7 @@ from trysquare.verdict import Verdict, p_text, plain
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry: `state` is established, inconclusive or, for what carries none, empty."""
+    """One entry: `state` is established, withheld, inconclusive or, for what carries none, empty."""
 
     text: str
     details: tuple[str, ...] = ()
@@ -19,8 +19,8 @@ class Entry:
 
     @property
     def mark(self) -> str:
-        """`*` established, `o` inconclusive."""
-        return {"established": "*", "inconclusive": "o"}.get(self.state, "")
+        """`*` established, also where it is withheld, `o` inconclusive."""
+        return {"established": "*", "withheld": "*", "inconclusive": "o"}.get(self.state, "")
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,23 @@ def costs(s: Synthesis) -> Table:
 
 def gaps(s: Synthesis) -> Table:
     """The differences from the reference."""
+    barred = withheld(s)
     lines = tuple(
-        (row.cell, (Entry(plain(row.n)), *(_gap(row.cases[each.name], each) for each in s.tables.measures)))
+        (
+            row.cell,
+            (
+                Entry(plain(row.n)),
+                *(_gap(row.cases[each.name], each, (row.cell, each.name) in barred) for each in s.tables.measures),
+            ),
+        )
         for row in s.tables.gaps
     )
     return Table(("n", *_names(s.tables.measures)), lines)
+
+
+def withheld(s: Synthesis) -> frozenset[tuple[str, str]]:
+    """Cell and column of every established gap that must not be quoted."""
+    return frozenset((claim.cell, claim.column) for claim in s.withheld)
 
 
 def _names(measures: Iterable[Measure]) -> tuple[str, ...]:
@@ -79,8 +91,9 @@ def _level(level: Level | None, measure: Measure) -> Entry:
     return Entry(measure.render(level.value), (f"{measure.render(level.low)} to {measure.render(level.high)}",))
 
 
-def _gap(verdict: Verdict | None, measure: Measure) -> Entry:
+def _gap(verdict: Verdict | None, measure: Measure, barred: bool) -> Entry:
     if verdict is None:
         return Entry("-")
     details = (f"{measure.render(verdict.low)} to {measure.render(verdict.high)}", p_text(verdict.holm, "Holm p"))
-    return Entry(measure.render(verdict.gap), details, verdict.state, verdict.caution)
+    state = "withheld" if barred else verdict.state
+    return Entry(measure.render(verdict.gap), details, state, verdict.caution)

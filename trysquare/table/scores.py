@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from trysquare.measure.aggregate import Run, metric_kind, rate, valid_runs
+from trysquare.measure.stream import counted
 from trysquare.table.markdown import escaped, table
 from trysquare.table.measures import ByCell, ordered
 from trysquare.verdict.keyed import Keyed
@@ -102,14 +103,16 @@ def retry_warning(by_cell: ByCell) -> str:
         counts = [run.usage.get("retries") for run in valid_runs(runs)]
         known = [count for count in counts if count]
         if known:
-            retried.append(f"{cell} ({sum(known):g} in {len(known)} of {len(counts)} runs)")
+            total = counted(round(sum(known)), "retry", "retries")
+            retried.append(f"{cell} ({total} in {len(known)} of {len(counts)} runs)")
         if None in counts:
             unknown.append(f"{cell} ({counts.count(None)} of {len(counts)} runs)")
     sentences = []
     if retried:
         sentences.append(
             f"The provider's answers were retried, in {', '.join(retried)}: a retry replays the turn with the whole "
-            "context, so the columns of tokens, turns, duration and cost must not be read."
+            "context, so the tokens, turns, duration and cost of these cells must not be read, nor a gap on either "
+            "side of which they are."
         )
     if unknown:
         sentences.append(f"It is not known how often the provider's answers were retried in {', '.join(unknown)}.")
