@@ -5,6 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORES ?= 2
 AGENT := .venv/share/trysquare/agent
+AXE := .venv/share/trysquare/axe
 # The agent runs on the system's Node when that is new enough, else on one from PyPI.
 NEW_NODE := $(shell node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 22 || (a == 22 && b >= 19) ? 0 : 1)' 2>/dev/null && echo yes)
 EXTRA := $(if $(NEW_NODE),,agent)
@@ -20,7 +21,7 @@ run: $(BIN)/.ready $(AGENT)/.ready demo
 demo: $(BIN)/.ready
 	@$(BIN)/python examples/demo/build.py
 
-test: $(BIN)/.dev $(AGENT)/.ready demo
+test: $(BIN)/.dev $(AGENT)/.ready $(AXE)/.ready demo
 	@$(BIN)/pytest -n $(CORES) --dist loadfile
 
 check: $(BIN)/.dev demo
@@ -60,4 +61,10 @@ $(AGENT)/.ready: envs/agent/package.json envs/agent/package-lock.json $(BIN)/.re
 	@mkdir -p $(AGENT)
 	@cp envs/agent/package.json envs/agent/package-lock.json $(AGENT)/
 	@cd $(AGENT) && npm ci --no-audit --no-fund --loglevel=error >/dev/null
+	@touch $@
+
+$(AXE)/.ready: tests/browser/package.json tests/browser/package-lock.json $(BIN)/.ready
+	@mkdir -p $(AXE)
+	@cp tests/browser/package.json tests/browser/package-lock.json $(AXE)/
+	@cd $(AXE) && npm ci --no-audit --no-fund --loglevel=error >/dev/null
 	@touch $@

@@ -3,7 +3,10 @@ from snakemake.utils import min_version
 min_version("9.17")
 
 
-configfile: f"{workflow.basedir}/config/config.yaml"
+configfile: f"{workflow.current_basedir}/config/config.yaml"
+
+
+report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
@@ -13,6 +16,7 @@ include: "workflow/rules/score.smk"
 include: "workflow/rules/judge.smk"
 include: "workflow/rules/collect.smk"
 include: "workflow/rules/render.smk"
+include: "workflow/rules/pages.smk"
 include: "workflow/rules/discard.smk"
 include: "workflow/rules/form.smk"
 include: "workflow/rules/smoke.smk"

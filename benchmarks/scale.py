@@ -1,9 +1,10 @@
 """What a large matrix costs: `make bench-scale`, or `make bench-scale SCALE="--runs 5000"`.
 
 The agent is one that does nothing, so that what is left is the harness. In the same call and on the same machine, a
-bare workflow with the same jobs in the same order: once with jobs that do nothing, which is the engine alone, and once
-with jobs that start an interpreter, which is the least a job in Python can cost. The memory is the largest of one
-process, the files are those the matrix holds at the end.
+bare workflow with the same jobs in the same order: once with jobs that do nothing, which is the engine alone, once with
+jobs that start an interpreter, which is the least a job in Python can cost, and once as one would write it by hand:
+clone, agent, diff; clone, apply, validator. With several rounds the rows are medians, and ratios are taken within a
+round. The memory is the largest of one process, the files are those the matrix holds at the end.
 """
 
 import argparse
@@ -13,8 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 ROOT = Path(__file__).resolve().parents[1]
 CELLS = 4
@@ -24,9 +27,9 @@ AGENT = """#!/bin/sh
 [ "$1" = --version ] && { echo 0; exit; }
 while [ $# -gt 0 ]; do [ "$1" = --session-dir ] && sessions=$2; shift; done
 echo '{"type":"session","id":"0","cwd":"."}' > "$sessions/0.jsonl"
-echo '{"type":"model_change","provider":"rehearsal","modelId":"rehearsal-1"}' >> "$sessions/0.jsonl"
+echo '{"type":"model_change","provider":"none","modelId":"nothing"}' >> "$sessions/0.jsonl"
 echo done > done.txt
-echo '{"type":"message_end","message":{"role":"assistant","model":"rehearsal-1","usage":{"input":9,"output":9}}}'
+echo '{"type":"message_end","message":{"role":"assistant","model":"nothing","usage":{"input":9,"output":9}}}'
 """
 
 VALIDATOR = """import json, sys
@@ -43,8 +46,8 @@ etalon = "v1"
 prompt = "Do nothing."
 
 [agent]
-provider = "rehearsal"
-model = "rehearsal-1"
+provider = "none"
+model = "nothing"
 thinking = "off"
 
 [protocol]
@@ -72,12 +75,12 @@ rule measure:
     priority: lambda wildcards: 10**6 - int(wildcards.run)
     threads: 0
     resources: agent_slots=1
-    shell: "{job} touch {{output}}"
+    shell: "{measure}"
 rule score:
     input: ancient("runs/{{run}}/measured")
     output: "runs/{{run}}/scored"
     priority: 10**6
-    shell: "{job} touch {{output}}"
+    shell: "{score}"
 rule collect:
     input: expand("runs/{{run}}/scored", run=range(N))
     output: "collect"
@@ -87,6 +90,18 @@ rule render:
     output: "render"
     shell: "touch {{output}}"
 """
+BARE_JOBS = {
+    "nothing": ("touch {output}", "touch {output}"),
+    "interpreter": ("python -c pass; touch {output}", "python -c pass; touch {output}"),
+    "by hand": (
+        "t=$(mktemp -d -p trees); git clone -q ../repository $t/tree; mkdir $t/home; "
+        "(cd $t/tree; pi --session-dir $t/home > $t/home/out; git add -A; git diff --cached --binary) > {output}; "
+        "cp $t/home/* $(dirname {output}); rm -rf $t",
+        "t=$(mktemp -d -p trees); git clone -q ../repository $t/tree; git -C $t/tree apply $PWD/{input}; "
+        "python ../validator.py > {output}; rm -rf $t",
+    ),
+}
+"""What the jobs of the bare workflow do: measure, then score."""
 OPTIONS = ["--cores", "2", "--scheduler", "greedy", "--nolock", "--keep-going", "--quiet", "all"]
 
 
@@ -155,38 +170,64 @@ def engine(place: Path, names: list[str], environment: dict[str, str], *options:
     return timed([*command, "--config", f"scenario=[{','.join(names)}]"], place, environment)
 
 
-def bare(place: Path, runs: int, job: str, environment: dict[str, str]) -> Cost:
-    """The same jobs, without anything in them."""
-    folder = place / f"bare-{len(job)}"
-    folder.mkdir()
-    (folder / "Snakefile").write_text(BARE.format(runs=runs, job=job), encoding="utf-8")
+def bare(place: Path, runs: int, kind: str, environment: dict[str, str]) -> Cost:
+    """The same jobs, with less in them."""
+    folder = place / f"bare-{kind.replace(' ', '-')}"
+    (folder / "trees").mkdir(parents=True)
+    measure, score = (job.replace("trees", str(folder / "trees")) for job in BARE_JOBS[kind])
+    text = BARE.format(runs=runs, measure=measure, score=score)
+    (folder / "Snakefile").write_text(text, encoding="utf-8")
     python = str(place / "python" / "bin" / "python")
     options = [*OPTIONS, "--max-jobs-per-timespan", "10000/1s", "--resources", "agent_slots=4"]
     return timed([python, "-m", "snakemake", *options], folder, environment)
 
 
-def measured(runs: int) -> list[tuple[str, str]]:
+@dataclass(frozen=True)
+class Round:
+    """What everything cost once."""
+
+    bare: dict[str, Cost]
+    dry: Cost
+    whole: Cost
+    idle: Cost
+    files: int
+
+    @classmethod
+    def of(cls, runs: int) -> "Round":
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder)
+            environment = prepared(place)
+            costs = {kind: bare(place, runs, kind, environment) for kind in BARE_JOBS}
+            names = written(place, runs)
+            dry, whole, idle = (
+                engine(place, names, environment, *options) for options in (("--dry-run", "--quiet", "all"), (), ())
+            )
+            [matrix] = (place / "results").glob("scale0_*")
+            files = sum(path.is_file() for path in matrix.rglob("*"))
+        return cls(costs, dry, whole, idle, files)
+
+
+def middle(costs: Sequence[Cost]) -> Cost:
+    """The median of each figure."""
+    return Cost(*(median(getattr(cost, name) for cost in costs) for name in ("seconds", "computed", "memory")))
+
+
+def measured(runs: int, rounds: Sequence[Round]) -> list[tuple[str, str]]:
     """The rows of a matrix of so many runs."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        environment = prepared(place)
-        floor = bare(place, runs, "", environment)
-        least = bare(place, runs, "python -c pass;", environment)
-        names = written(place, runs)
-        dry = engine(place, names, environment, "--dry-run", "--quiet", "all")
-        whole = engine(place, names, environment)
-        idle = engine(place, names, environment)
-        matrix = next((place / "results" / "rehearsals").iterdir())
-        files = sum(path.is_file() for path in matrix.rglob("*"))
+    rows = [(f"bare workflow: {kind}", str(middle([each.bare[kind] for each in rounds]))) for kind in BARE_JOBS]
+    whole = middle([each.whole for each in rounds])
+    rows.append(("the whole matrix", str(whole)))
+    for kind in BARE_JOBS:
+        on_clock = median(each.whole.seconds / each.bare[kind].seconds for each in rounds)
+        computed = median(each.whole.computed / each.bare[kind].computed for each in rounds)
+        rows.append((f"of the bare workflow: {kind}", f"{on_clock:.2f}, {computed:.2f} of what is computed"))
+    files = rounds[0].files
     return [
-        ("the engine alone", str(floor)),
-        ("the engine and an interpreter per job", str(least)),
-        ("the whole matrix", str(whole)),
-        ("the whole matrix, of the interpreter per job", f"{whole.seconds / least.seconds:.2f}"),
-        ("per run", f"{whole.seconds / runs:.3f} s, {whole.computed / runs:.3f} s computed"),
-        ("a dry run", str(dry)),
-        ("the same launch again", str(idle)),
-        ("largest memory of one process", f"{max(whole.memory, dry.memory):.0f} MB"),
+        *rows,
+        ("per run", f"{1000 * whole.seconds / runs:.0f} ms, {1000 * whole.computed / runs:.0f} ms computed"),
+        ("a dry run", str(middle([each.dry for each in rounds]))),
+        ("the same launch again", str(middle([each.idle for each in rounds]))),
+        ("largest memory of one process", f"{max(each.whole.memory for each in rounds):.0f} MB"),
         ("files", f"{files}, {files / runs:.1f} a run"),
     ]
 
@@ -211,8 +252,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--planned", type=int, default=100_000, help="runs that are only planned, over 20 scenarios")
+    parser.add_argument("--rounds", type=int, default=1)
     options = parser.parse_args()
-    rows = [*planned(options.planned, 20), *measured(options.runs)]
+    rows = planned(options.planned, 20)  # first: the largest memory is that of any process until then
+    rows += measured(options.runs, [Round.of(options.runs) for _ in range(options.rounds)])
     print(f"| {options.runs} runs, {CELLS} cells, one validator, 2 cores | |\n| --- | --- |")
     for name, value in rows:
         print(f"| {name} | {value} |")

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Score whether the counter was fixed, inside its scope, and with a test first: a whole validator.
+"""Score whether the counter was fixed, inside its scope, and with a test first.
+
+It is written for a repository with `counter.py` and `suite.py` at its top. For another one, begin with the names and
+the probe below.
 
 It scores what the agent left behind (the tree, the diff) and how it worked (the session). A metric that a run cannot
 answer is unjudged with a reason, so that one unanswerable question does not take the other answers with it.
@@ -60,9 +63,9 @@ def test_first(run: Assay) -> Metric:
 
 def lines_added(run: Assay) -> int:
     """A number becomes a median; the reference side is read from the pinned commit."""
-    before = run.sources_at_etalon("*.py")
-    after = "\n".join((run.repo / name).read_text() for name in sorted(SCOPE) if (run.repo / name).is_file())
-    return len(after.splitlines()) - len(before.splitlines())
+    before = [run.sources_at_etalon(name) for name in SCOPE if name in run.files_at_etalon]
+    after = [(run.repo / name).read_text() for name in SCOPE if (run.repo / name).is_file()]
+    return sum(len(text.splitlines()) for text in after) - sum(len(text.splitlines()) for text in before)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from trysquare.errors import ArchiveError
-from trysquare.files import read_json
+from trysquare.files import read_json, read_lines
 from trysquare.holding import NOT_STARTED
 from trysquare.layout import Layout
 from trysquare.measure.stream import counted
@@ -124,17 +124,21 @@ class LogHandler(LogHandlerBase):
         self._show()
 
     def _run_line(self, job: Any) -> str:
-        run = Layout(Path(job.wildcards["matrix"])).run(job.wildcards["run"])
+        layout = Layout(Path(job.wildcards["matrix"]))
+        run = layout.run(job.wildcards["run"])
         try:
             record = read_json(run.record)
         except (OSError, ArchiveError) as error:
             return f"{self._position()} ok  {job.wildcards['run']}  (its record cannot be read here yet: {error})"
         usage = record["usage"]
+        launches = [line for line in read_lines(layout.launches) if line.get("kind") == "launch"]
+        if launches and record["launch"]["id"] != launches[-1]["id"]:
+            return f"{self._position()} kept  {record['cell']}  {run.id}  measured by an earlier launch"
         for name in self._used:
             self._used[name] += usage.get(name) or 0
         turns, retries = counted(usage["turns"], "turn"), counted(usage["retries"], "retry", "retries")
         said = [record["cell"], f"{record['duration']:.0f}s", _tokens(usage), turns, retries]
-        cut = ["cut off by the time limit"] if record["timed_out"] else []
+        cut = ["cut off by the time limit"] if record.get("timed_out") else []
         return "  ".join([f"{self._position()} ok", *said, *cut])
 
     def _job_error(self, record: Any) -> None:

@@ -10,12 +10,17 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from trysquare import stored
 from trysquare.errors import ArchiveError
 from trysquare.files import digest, read_json, read_lines, write_json
 from trysquare.layout import Layout, RunLayout
 
 COLLECTED_LIMIT = 50 * 2**20
 """Bytes of collected files one run may archive."""
+
+
+DAMAGED = "damaged: "
+"""How it begins what is said of a run that cannot be read as it was committed."""
 
 
 @contextmanager
@@ -33,6 +38,38 @@ def locked(path: Path) -> Iterator[None]:
 def record_digest(run: RunLayout) -> str:
     """The digest of run.json, which is what measured.json promises."""
     return digest(run.record.read_bytes())
+
+
+def remedy(run: RunLayout) -> str:
+    """What to do about a run whose record is gone or damaged; removing run.json alone is no remedy."""
+    return f"restore it from a copy, or delete {run.root} to have exactly this run measured, and paid for, again"
+
+
+def read_record(run: RunLayout) -> Any:
+    """The record of a run.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is none; callers give that their own meaning.
+    ArchiveError
+        When it is not JSON.
+    """
+    return read_json(run.record, remedy(run))
+
+
+def refuse_lost(run: RunLayout) -> None:
+    """Refuse a run that was measured and has no record any more.
+
+    Raises
+    ------
+    ArchiveError
+        Naming what is missing, and that measuring it again is paid for again.
+    """
+    if run.pointer.exists() and not run.record.exists():
+        raise ArchiveError(
+            f"{run.record} is missing, although measured.json says that this run was measured: {remedy(run)}."
+        )
 
 
 def pointer_differs(run: RunLayout) -> bool:
@@ -56,13 +93,12 @@ def evidence(run: RunLayout) -> dict[str, str]:
 
 def damage(run: RunLayout) -> list[str]:
     """What of a recorded run is not what was committed, one clause each; empty for a sound one."""
+    if not run.record.exists():
+        return ["run.json is missing"]
     if pointer_differs(run):
         return ["run.json is not the record its measured.json was written for"]
     try:
-        record = read_json(run.record)
-        promised = dict(record.get("evidence") or {})
-    except FileNotFoundError:
-        return ["run.json is missing"]
+        promised = dict(read_json(run.record).get("evidence") or {})
     except (ArchiveError, AttributeError, TypeError, ValueError):
         return ["run.json is not readable"]
     problems = []
@@ -105,11 +141,9 @@ def emit_pointer(run: RunLayout) -> None:
     ArchiveError
         When a pointer is there and promises another record.
     """
+    refuse_lost(run)
     if pointer_differs(run):
-        raise ArchiveError(
-            f"{run.record} is not the record its measured.json was written for: restore it from a copy, "
-            f"or delete {run.root} to have exactly this run measured again."
-        )
+        raise ArchiveError(f"{run.record} is not the record its measured.json was written for: {remedy(run)}.")
     write_json(run.pointer, {"run": record_digest(run)})
 
 
@@ -124,7 +158,7 @@ def refuse_occupied(run: RunLayout) -> None:
     if not run.record.exists() and run.root.is_dir() and any(run.root.iterdir()):
         raise ArchiveError(
             f"{run.root} holds files but no run.json: restore run.json from a copy, or delete the directory to have "
-            "exactly this run measured again."
+            "exactly this run measured, and paid for, again."
         )
 
 
@@ -222,8 +256,8 @@ def spent(layout: Layout, runs: Mapping[str, Any]) -> float:
 
 def _judged(run: RunLayout) -> Iterator[Mapping[str, Any]]:
     """What every launch of a judge used for a run."""
-    for verdict in run.validation.glob("*/judgements/*/verdict.json"):
-        yield read_json(verdict)["usage"]
+    for path in run.validation.glob("*/judgements/[0-9]*/verdict.json"):
+        yield stored.judgement(run, path.parents[2].name, int(path.parent.name))["usage"]
     for lines in run.validation.glob("*/attempts.jsonl"):
         for line in read_lines(lines):
             yield line["usage"]

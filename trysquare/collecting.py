@@ -1,12 +1,12 @@
 """What the archive of a matrix says: every run's state and measures, derived from disk alone."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trysquare import archive, history
+from trysquare import archive, history, rounds, stored
 from trysquare.errors import ArchiveError
 from trysquare.files import dumps, read_json, read_lines, write_json, write_text
 from trysquare.forms.answers import PENDING, answered, pending_lines
@@ -32,6 +32,11 @@ class State:
     def complete(self) -> bool:
         """Whether every declared run is valid; nothing can complete imported measures, so they always are."""
         return self.matrix.imported is not None or all(state == "valid" for state in self.states.values())
+
+    @property
+    def rehearsed(self) -> bool:
+        """Whether a script played the model, in any of its runs."""
+        return self.matrix.rehearsal is not None or any(run.rehearsed for run in self.runs)
 
     @property
     def counts(self) -> Counter[str]:
@@ -99,21 +104,24 @@ def _recorded(layout: Layout, matrix: Matrix, run: RunLayout) -> Run | None:
     try:
         return _read(matrix, run)
     except FileNotFoundError:
-        problem = "run.json is missing" if run.pointer.exists() else ""
-    except (ArchiveError, KeyError, TypeError) as error:
-        problem = f"run.json is not the record of a run ({error})"
+        problem = f"run.json is missing: {archive.remedy(run)}" if run.pointer.exists() else ""
+    except ArchiveError as error:
+        problem = str(error)
+    except (KeyError, TypeError) as error:
+        problem = f"run.json is not the record of a run ({error}): {archive.remedy(run)}"
     planned = matrix.runs.get(run.id)
     if not problem:
         return None
     cell, repetition = (planned.cell, planned.repetition) if planned else (run.root.parent.name, 0)
-    return Run(run.id, cell, repetition, state="validator_failed", detail=problem, attempts=0)
+    return Run(run.id, cell, repetition, state="validator_failed", detail=archive.DAMAGED + problem, attempts=0)
 
 
 def _read(matrix: Matrix, run: RunLayout) -> Run:
-    record = read_json(run.record)
+    record = archive.read_record(run)
     metrics, reasons, unjudged, state, detail = _scored(matrix, run)
     if archive.pointer_differs(run):
-        state, detail = "validator_failed", "run.json is not the record its measured.json was written for"
+        state = "validator_failed"
+        detail = f"{archive.DAMAGED}run.json is not the record its measured.json was written for: {archive.remedy(run)}"
     return Run(
         id=record["id"],
         cell=record["cell"],
@@ -136,21 +144,28 @@ def _read(matrix: Matrix, run: RunLayout) -> Run:
 
 def _scored(matrix: Matrix, run: RunLayout) -> tuple[dict[str, Any], dict[str, str], dict[str, str], str, str]:
     results: list[tuple[str, dict[str, Any] | None]] = []
-    problems = []
+    problems, damaged = [], ""
     for name, validator in matrix.validators.items():
-        verdict, problem = (answered(run, validator), "") if validator.mode == "form" else _verdict(run, validator)
+        verdict, problem = None, ""
+        try:
+            verdict, problem = (answered(run, validator), "") if validator.mode == "form" else _verdict(run, validator)
+        except ArchiveError as error:
+            problem, damaged = str(error), archive.DAMAGED
         results.append((name, verdict))
         if problem:
             problems.append(f"{name}: {problem}")
     merged = merge(results, {name: validator.metrics for name, validator in matrix.validators.items()})
     reasons = {name: reason for name, reason in merged.reasons.items() if name not in merged.unjudged}
     unjudged = {name: reason for name, reason in merged.unjudged.items() if reason != PENDING}
-    return merged.metrics, reasons, unjudged, merged.state, "; ".join(problems) or merged.detail
+    return merged.metrics, reasons, unjudged, merged.state, damaged + ("; ".join(problems) or merged.detail)
 
 
 def _verdict(run: RunLayout, validator: ValidatorPlan) -> tuple[dict[str, Any] | None, str]:
+    """What a validator said, and what is wrong with it; raises for what no launch can make again for nothing."""
+    if validator.mode == "judge" and (round_ := rounds.newest(run, validator.name)) is not None:
+        stored.judgement(run, validator.name, round_)
     try:
-        verdict = read_json(run.verdict(validator.name))
+        verdict = stored.verdict(run, validator)
     except FileNotFoundError:
         return None, "not scored yet"
     except ArchiveError as error:
@@ -159,7 +174,7 @@ def _verdict(run: RunLayout, validator: ValidatorPlan) -> tuple[dict[str, Any] |
         return None, "scored with an older validator"
     if "failed" in verdict:
         return None, str(verdict["failed"])
-    return verdict, ""
+    return verdict, rounds.lacking(validator, verdict) if validator.mode == "judge" else ""
 
 
 def _empty(layout: Layout, run_id: str, cell: str, repetition: int) -> Run | None:
@@ -199,10 +214,29 @@ def withhold(layout: Layout, state: State, why: str = "") -> None:
 def status_line(directory: str | Path, state: State) -> str:
     """One line: how far a matrix is, and the command that completes it when it is not complete."""
     total, answers = len(state.states), pending_lines(state.matrix, {run.id: run.metrics for run in state.runs})
-    standing = f"complete, {total} of {total} runs valid" if state.complete else incomplete_note(state.counts)
+    standing = f"complete, {total} of {total} runs valid" if state.complete else _incomplete(state)
     if state.matrix.imported is not None:
         standing = f"imported, {state.counts['valid']} of {total} trials valid"
     return "; ".join([f"{directory}: {standing}", *answers])
+
+
+def _incomplete(state: State) -> str:
+    failed = [state.details[name] for name, found in state.states.items() if found == "validator_failed"]
+    damaged = sum(detail.startswith(archive.DAMAGED) for detail in failed)
+    counts = Counter({**state.counts, "validator_failed": len(failed) - damaged, "damaged": damaged})
+    return incomplete_note(
+        counts, [detail for detail in failed if not detail.startswith(archive.DAMAGED)], _act(state.matrix, failed)
+    )
+
+
+def _act(matrix: Matrix, details: Sequence[str]) -> str:
+    """The launch that completes a matrix: a verdict that lacks a metric is bought again only when that is asked for."""
+    judges = [
+        name
+        for name, validator in matrix.validators.items()
+        if validator.mode == "judge" and any(f"{rounds.again([name])} " in detail for detail in details)
+    ]
+    return f"launch the target `run` with {rounds.again(judges)}" if judges else "launch the target `run` again"
 
 
 def _state_json(layout: Layout, state: State) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """The one hierarchy of errors a user can act on."""
 
 import errno
+import os
+import sys
 
 
 class TrysquareError(Exception):
@@ -11,19 +13,40 @@ class TrysquareError(Exception):
     """
 
 
-REFUSED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO})
-"""What an operating system refuses that is no defect of this package."""
+DENIED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO})
+"""What an operating system refuses that is no defect of this package, whatever it names."""
+
+MISPLACED = frozenset(
+    {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL}
+)
+"""What it answers for a path where something else lies, or where nothing can be put."""
 
 
 def refused(error: OSError) -> str:
-    """The sentence for a disk that is full or must not be written; empty for any other error."""
-    if error.errno not in REFUSED:
-        return ""
-    where = error.filename2 or error.filename or "the results"
-    return (
-        f"{where} cannot be written or read ({str(error.strerror).lower()}): free space or give access, and launch "
-        "again; what is recorded is kept."
-    )
+    """The sentence for a path that cannot be used as it was to be; empty for an error that is about no path.
+
+    The one place that words them: the console command, the launch and the jobs all end with it.
+    """
+    where, what = error.filename2 or error.filename, str(error.strerror).lower()
+    if error.errno in DENIED:
+        return (
+            f"{where or 'the results'} cannot be written or read ({what}): free space or give access, and launch "
+            "again; what is recorded is kept."
+        )
+    if error.errno in MISPLACED and where:
+        return (
+            f"{where} cannot be used ({what}): name another place, or move what is in its way; what is recorded "
+            "is kept."
+        )
+    return ""
+
+
+def unheard() -> int:
+    """Send what is still to be said nowhere, since whoever read it has heard enough; returns the exit status."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return 1
 
 
 class RepoError(TrysquareError):

@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trysquare import wholeness
+from trysquare.archive import damage
 from trysquare.errors import ArchiveError
-from trysquare.files import write_bytes
+from trysquare.files import replacing, write_bytes
 from trysquare.measure import counted
 from trysquare.readers import Archive
 from trysquare.table import flat, frame
@@ -64,30 +66,54 @@ def export(archive: Archive, form: str, target: Path) -> str:
 
 
 def pack(archive: Archive, target: Path) -> str:
-    """Write a whole matrix into a zip: plan, bricks, evidence, measures and pages; returns the line that says so.
+    """Write a whole matrix into a zip: plan, bricks, evidence, measures and pages; returns the lines that say so.
 
     It holds one directory called like the matrix. The same matrix gives the same bytes, and its tables can be rendered
-    again from what it holds.
+    again from what it holds. Evidence and bricks that are gone or damaged cannot be made again here: what is left is
+    packed, and a line names each.
 
     Raises
     ------
     ArchiveError
-        When the zip would lie in the matrix, or a file cannot be named in a zip.
+        When the zip would lie in the matrix, a file cannot be named in a zip, or a derived file is missing or damaged.
     """
     root = archive.root.resolve()
     if target.resolve().is_relative_to(root):
         raise ArchiveError(f"{target} lies in the matrix it is made of: write it elsewhere.")
-    neighbour = target.with_name(f".{target.name}.{os.getpid()}.new")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with zipfile.ZipFile(neighbour, "w") as made:
-            names = sorted(_held(root))
-            for name in names:
-                _add(made, root, name)
-        neighbour.replace(target)
-    finally:
-        neighbour.unlink(missing_ok=True)
-    return f"{target}: {counted(len(names), 'file')}, {archive.standing()}"
+    _refuse_stale(archive)
+    with replacing(target) as neighbour, zipfile.ZipFile(neighbour, "w") as made:
+        names = sorted(_held(root))
+        for name in names:
+            _add(made, root, name)
+    return "\n".join([f"{target}: {counted(len(names), 'file')}, {archive.standing()}", *_lacks(archive)])
+
+
+def _refuse_stale(archive: Archive) -> None:
+    """Refuse to pack derived files that are not there or cannot be read; those of another tool are packed as they are.
+
+    Raises
+    ------
+    ArchiveError
+        Naming them, and how they are made again.
+    """
+    found = [f"{name} is empty or cut off" for name in wholeness.unreadable(archive)]
+    found += [f"{name} is missing" for name in (wholeness.absent(archive) if archive.complete else ())]
+    if found and not archive.original:
+        raise ArchiveError(
+            f"{archive.root} is not packed, since {', '.join(found)}: remove what is damaged and make it again with "
+            f"`trysquare render {archive.root}`, which costs nothing."
+        )
+
+
+def _lacks(archive: Archive) -> Iterator[str]:
+    """What of the evidence and of the bricks is not in the zip as it was committed, a line each."""
+    for name in wholeness.missing_bricks(archive):
+        yield f"lacks bricks/{name}, which scoring reads: `run` with the scenario writes it again"
+    if archive.original or archive.imported is not None:
+        return
+    for archived in archive.runs:
+        for problem in damage(archived.files) if archived.run is not None and archived.state != "empty" else ():
+            yield f"damaged: {archived.id} ({archived.cell}): {problem}"
 
 
 def _held(root: Path) -> Iterator[str]:

@@ -1,9 +1,13 @@
 """Reading and writing the files of a matrix: canonical, atomic, and only when something changes."""
 
+import errno
+import filecmp
 import hashlib
 import json
 import os
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,27 +44,53 @@ def write_bytes(path: str | Path, data: bytes) -> bool:
     A crash at any instant leaves either the old or the new file. Returns whether anything was written.
     """
     path = Path(path)
-    try:
+    with suppress(FileNotFoundError):
         if path.read_bytes() == data:
             return False
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as neighbour, neighbour.open("wb") as handle:
+        handle.write(data)
+        handle.flush()
+        os.fsync(handle.fileno())
+    return True
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A neighbour of a file, written in the block and renamed over the file at its end.
+
+    What the system refuses is said of the file itself, whose neighbour nobody asked for.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
     neighbour = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
-        with neighbour.open("wb") as handle:
-            handle.write(data)
-            handle.flush()
-            os.fsync(handle.fileno())
+        yield neighbour
         neighbour.replace(path)
-    except BaseException:
-        neighbour.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):
+            neighbour.unlink()
+        if isinstance(error, OSError) and error.filename == str(neighbour):
+            error.filename = str(path)
         raise
-    return True
 
 
 def write_text(path: str | Path, text: str) -> bool:
     """`write_bytes` for text, in UTF-8; what UTF-8 cannot hold is written as an escape."""
     return write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_pieces(path: str | Path, pieces: Iterable[str]) -> None:
+    """`write_text` for a text that is too long to be held at once; a file that says the same keeps its date."""
+    path = Path(path)
+    with replacing(path) as neighbour:
+        with neighbour.open("wb") as handle:
+            for piece in pieces:
+                handle.write(piece.encode("utf-8", "backslashreplace"))
+            handle.flush()
+            os.fsync(handle.fileno())
+        if path.exists() and filecmp.cmp(path, neighbour, shallow=False):
+            os.utime(neighbour, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
 
 
 def write_json(path: str | Path, data: Any) -> bool:
@@ -80,8 +110,8 @@ def append_line(path: str | Path, data: Any) -> None:
         os.close(handle)
 
 
-def read_json(path: str | Path) -> Any:
-    """The value of a JSON file.
+def read_json(path: str | Path, remedy: str = "restore it from a copy") -> Any:
+    """The value of a JSON file; `remedy` is what to do where it is none.
 
     Raises
     ------
@@ -93,9 +123,7 @@ def read_json(path: str | Path) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ArchiveError(
-            f"{path} is not readable JSON ({error}): restore it, or remove it to have it made again."
-        ) from None
+        raise ArchiveError(f"{path} is not readable JSON ({error}): {remedy}.") from None
 
 
 def read_lines(path: str | Path) -> list[Any]:

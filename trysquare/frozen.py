@@ -2,16 +2,12 @@
 
 import dataclasses
 import types
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+Make = Callable[[Any], Any]
 
 
 def decode(kind: type[T], data: Any) -> T:
@@ -24,26 +20,46 @@ def decode(kind: type[T], data: Any) -> T:
     KeyError, TypeError
         When the data has another shape.
     """
-    value: T = _decode(kind, data)
+    wanted: Any = kind
+    make = _decoder(wanted)
+    assert make is not None
+    value: T = make(data)
     return value
 
 
-def _decode(kind: Any, data: Any) -> Any:
+@cache
+def _decoder(kind: Any) -> Make | None:
+    """How a value of this type is made of JSON; None where it is JSON. Every job decodes a plan, however long."""
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        if data is None:
-            return None
-        [inner] = [a for a in args if a is not type(None)]
-        return _decode(inner, data)
+        [inner] = [_decoder(a) for a in args if a is not type(None)]
+        return inner and partial(_optional, inner)
     if origin is tuple:
-        return tuple(_decode(args[0], item) for item in data)
+        item = _decoder(args[0])
+        return partial(_items, item) if item else tuple
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return {key: _decode(args[1], item) for key, item in data.items()}
-    if dataclasses.is_dataclass(kind):
-        assert isinstance(kind, type)
-        hints = _hints(kind)
-        return kind(**{key: _decode(hints[key], item) for key, item in data.items()})
-    return data
+        item = _decoder(args[1])
+        return partial(_values, item) if item else dict
+    return _maker(kind) if isinstance(kind, type) and dataclasses.is_dataclass(kind) else None
+
+
+def _optional(make: Make, data: Any) -> Any:
+    return None if data is None else make(data)
+
+
+def _items(make: Make, data: Any) -> tuple[Any, ...]:
+    return tuple(map(make, data))
+
+
+def _values(make: Make, data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: make(value) for key, value in data.items()}
+
+
+def _maker(kind: type[T]) -> Callable[[Mapping[str, Any]], T]:
+    made = {name: make for name, hint in get_type_hints(kind).items() if (make := _decoder(hint)) is not None}
+    if not made:
+        return lambda data: kind(**data)
+    return lambda data: kind(**{key: made[key](value) if key in made else value for key, value in data.items()})
 
 
 def encode(value: Any) -> Any:

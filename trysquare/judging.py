@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trysquare import archive, rounds, validation, workplace
+from trysquare import archive, rounds, stored, validation, workplace
 from trysquare.errors import ArchiveError, TrysquareError
 from trysquare.files import append_line, read_json, read_lines, write_bytes, write_json, write_text
 from trysquare.history import of_kind
@@ -17,7 +17,7 @@ from trysquare.layout import Layout, RunLayout, plain
 from trysquare.matrix import Matrix, ValidatorPlan
 from trysquare.scenario import Validator
 from trysquare.validation.dossier import judge_dossier, keys, readable
-from trysquare.validation.judge import Judgement, Launch, Limits, call_judge
+from trysquare.validation.judge import Judgement, Launch, Limits, Setting, call_judge
 
 FAILED = 1
 """Exit status of a job whose judge gave no verdict."""
@@ -78,6 +78,7 @@ def judge(layout: Layout, matrix: Matrix, directory: str, pointer: tuple[str, st
                 )
             _refuse_over_budget(layout, matrix)
             archive.refuse_damaged(run)
+            stored.refuse_occupied(run, name, rounds.of(validator))
             with _case(layout, matrix, run, validator) as case:
                 if not _buy(case):
                     return FAILED
@@ -111,16 +112,14 @@ def _buy(case: Case) -> bool:
     judgement = _call(case, room, prompt)
     duration = round(time.monotonic() - started, 3)
     verdict, last = judgement.result.payload, judgement.launches[-1]
-    for launch in judgement.launches if verdict is None else judgement.launches[:-1]:
-        _keep_attempt(run, name, launch)
     write_text(run.stderr(name), judgement.result.stderr)
-    stored = {"validator": name, "digest": case.validator.digest, "duration": duration}
+    common = {"validator": name, "digest": case.validator.digest, "duration": duration}
     if verdict is None:
-        write_json(run.verdict(name), {**stored, "failed": judgement.result.detail})
+        write_json(run.verdict(name), {**common, "failed": judgement.result.detail})
         print(f"{run.id}: {name}: {judgement.result.detail}")
         return False
     attempts = len(read_lines(run.judge_attempts(name))) + 1
-    _commit(case, prompt, last, {**verdict, **stored, **_provenance(case, last), "attempts": attempts})
+    _commit(case, prompt, last, {**verdict, **common, **_provenance(case, last), "attempts": attempts})
     print(f"{run.id}: judged by {name}, {last.usage['input']} in, {last.usage['output']} out, {duration:.1f} s")
     return True
 
@@ -130,7 +129,8 @@ def _call(case: Case, room: Path, prompt: str) -> Judgement:
     limits = Limits(validator.timeout, protocol.attempts, protocol.stream_limit)
     with _provider(case) as provider:
         offered = None if provider is None else provider.models(validator.settings["model"])
-        return call_judge(case.judge, room, prompt, case.work / "trace.jsonl", limits, offered=offered)
+        setting = Setting(offered=offered, failed=lambda launch: _keep_attempt(case.run, validator.name, launch))
+        return call_judge(case.judge, room, prompt, case.work / "trace.jsonl", limits, setting)
 
 
 def _provider(case: Case) -> Any:
@@ -239,7 +239,7 @@ def _recover(layout: Layout, run: RunLayout, name: str) -> None:
 
 def _settle(run: RunLayout, name: str, round_: int, digest: str) -> None:
     """Write what derives from a committed judgement: the stored verdict, and the engine's pointer."""
-    verdict = read_json(run.judgement(name, round_) / "verdict.json")
+    verdict = stored.judgement(run, name, round_)
     write_json(run.verdict(name), {**verdict, "digest": plain(digest)})
     for pointer in run.validation.glob(f".{name}.*"):
         pointer.unlink()

@@ -8,9 +8,21 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from trysquare import agent, capacity, carrying, discarding, interrupt, launching, remote, replaying, runner, workplace
+from trysquare import (
+    agent,
+    capacity,
+    carrying,
+    discarding,
+    interrupt,
+    launching,
+    places,
+    remote,
+    replaying,
+    runner,
+    workplace,
+)
 from trysquare.collecting import collect, derive, lost, status_line, withhold
-from trysquare.errors import TrysquareError, refused
+from trysquare.errors import TrysquareError, refused, unheard
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
 from trysquare.outputs import measures_in
@@ -21,7 +33,7 @@ TOP_PRIORITY = 10**6
 
 
 def _refusing(method: Callable[..., Any]) -> Callable[..., Any]:
-    """End the launch with one sentence and exit 1 when a method of Launch refuses."""
+    """End the launch with one sentence and exit 1 when a method of Launch refuses, and with 130 when it is stopped."""
 
     @wraps(method)
     def refusing(*args: Any, **kwargs: Any) -> Any:
@@ -29,12 +41,25 @@ def _refusing(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(*args, **kwargs)
         except TrysquareError as error:
             sys.exit(str(error))
+        except interrupt.Stopped:
+            print("interrupted", file=sys.stderr)
+            sys.exit(interrupt.INTERRUPTED)
+        except BrokenPipeError:
+            sys.exit(unheard())
         except OSError as error:
             if not (sentence := refused(error)):
                 raise
             sys.exit(sentence)
 
     return refusing
+
+
+def _frozen_before(settings: runner.Settings, error: TrysquareError) -> dict[str, tuple[Path, Matrix]]:
+    """The matrices that an earlier launch of these scenarios froze; without one, the error that hinders this launch."""
+    try:
+        return runner.frozen(settings)
+    except TrysquareError:
+        raise error from None
 
 
 class Launch:
@@ -52,11 +77,14 @@ class Launch:
         self._matrices = {**{directory: plan.matrix for directory, plan in self._plans.items()}, **self._archived}
         self._workflow = workflow
         self._settings: runner.Settings | None = None
+        self._broken: TrysquareError | None = None
         self._mark = secrets.token_hex(4)
         self._pointers: dict[str, Pointers] = {}
         self._order: dict[str, dict[str, int]] = {}
         self._limits: dict[str, int] = {}
         self._asked: set[str] = set()
+        self._within = workflow is not None and not workflow.modifier.is_main_snakefile()
+        self._run = "run" if workflow is None else workflow.modifier.modify_rulename("run")
         self._locks: list[int] = []
         self._before: dict[str, list[dict[str, Any]]] = {}
 
@@ -66,15 +94,21 @@ class Launch:
         """Resolve the scenarios in the main process; in a job's own process there is nothing to resolve."""
         if not workflow.is_main_process:
             return cls(workflow=workflow)
+        interrupt.early()
         settings = runner.Settings.of(config, workflow.config_settings.overwrite_config)
         archived = replaying.archived(settings.scenario)
         scenarios = tuple(name for name in settings.scenario if name not in archived)
-        plans = runner.resolve_all(replace(settings, scenario=scenarios))
+        asked, broken = replace(settings, scenario=scenarios), None
+        try:
+            plans = runner.resolve_all(asked)
+        except TrysquareError as error:
+            plans, broken = (), error
+            archived |= _frozen_before(asked, error)
         limits = capacity.limits(plan.matrix for plan in plans)
         for name, limit in limits.items():
             workflow.global_resources.setdefault(name, limit)
         launch = cls(plans, workflow, {str(path): matrix for path, matrix in archived.values()})
-        launch._settings, launch._limits = settings, limits
+        launch._settings, launch._limits, launch._broken = settings, limits, broken
         return launch
 
     @property
@@ -124,11 +158,19 @@ class Launch:
     def run(self, _: Any) -> list[str]:
         """Every pointer of every matrix, after the refusals that protect measured runs."""
         if "run" not in self._asked:
-            self._asked.add("run")
+            self._ask("run")
             self._check()
         return [name for directory in self._plans for name in self._everything(directory)]
 
+    def _ask(self, target: str) -> None:
+        """Note what was asked for. In a workflow that uses this one as a module, have our hooks run with its own."""
+        if not self._asked and self._within:
+            launching.chain(self._workflow, self.start, self.finish)
+        self._asked.add(target)
+
     def _check(self) -> None:
+        if self._broken is not None:
+            raise self._broken
         settings = self._workflow.execution_settings
         if settings is not None and settings.no_hooks:
             raise TrysquareError("leave --no-hooks out: a launch freezes its plan in a hook.")
@@ -143,6 +185,7 @@ class Launch:
             discarding.refuse_interrupted(plan.output, plan.matrix)
             runner.refuse_measured(plan)
             runner.refuse_inherited_context(plan)
+            runner.refuse_unusable_places(plan)
             print("\n".join(runner.header(plan, ask=self._workflow.dryrun)), file=sys.stderr, flush=True)
         agent.command()
 
@@ -161,13 +204,22 @@ class Launch:
         if directory not in self._pointers:
             plan = self._plans.get(directory)
             carried = plan.carried.trees if plan is not None and plan.carried is not None else {}
-            self._pointers[directory] = Pointers(directory, self.matrix(directory), self._mark, carried)
+            whole = plan is None or not runner.gone_note(plan)
+            self._pointers[directory] = Pointers(directory, self.matrix(directory), self._mark, carried, whole)
         return self._pointers[directory]
 
     @_refusing
     def score(self, _: Any) -> list[str]:
         """The free scores of recorded runs."""
-        self._asked.add("score")
+        self._ask("score")
+        if self._broken is not None:
+            raise TrysquareError(
+                f"{self._broken}\nscoring needs what the scenario names now; to score with what was frozen at the last "
+                f"launch, name the matrix instead: --config scenario={next(iter(self._archived))}"
+            )
+        for directory in self._archived:
+            if problem := places.unusable(Path(directory), tried=False):
+                raise TrysquareError(f"{directory} cannot be scored: {problem}; give access, or score a copy of it.")
         return [
             name
             for directory, matrix in self._frozen().items()
@@ -181,7 +233,9 @@ class Launch:
     @_refusing
     def discard(self, _: Any) -> list[str]:
         """Nothing, provided that the runs of the named cells can be set aside."""
-        self._asked.add("discard")
+        self._ask("discard")
+        if self._broken is not None:
+            raise self._broken
         if not self.cells:
             raise TrysquareError(discarding.NO_CELL)
         for directory, matrix in self._frozen().items():
@@ -191,28 +245,43 @@ class Launch:
     @_refusing
     def form(self, _: Any) -> list[str]:
         """Nothing: the forms ask for what is recorded and not answered."""
-        self._asked.add("form")
+        self._ask("form")
         self._frozen()
         return []
 
     @_refusing
     def ingest(self, _: Any) -> list[str]:
         """Nothing: what people have answered is taken as it is."""
-        self._asked.add("ingest")
+        self._ask("ingest")
         self._frozen()
         return []
 
     @_refusing
     def collect(self, _: Any) -> list[str]:
         """Nothing: what is recorded is collected as it is."""
-        self._asked.add("collect")
+        self._ask("collect")
         self._frozen()
         return []
 
     @_refusing
     def render(self, _: Any) -> list[str]:
         """Nothing, provided that every matrix is complete."""
-        self._asked.add("render")
+        self._ask("render")
+        self._refuse_incomplete()
+        return []
+
+    @_refusing
+    def pages(self, _: Any) -> list[str]:
+        """The pages of every session, provided that every matrix is complete."""
+        self._ask("pages")
+        self._refuse_incomplete()
+        return [
+            f"{directory}/pages/{run.directory}/exported"
+            for directory, matrix in self._matrices.items()
+            for run in matrix.runs.values()
+        ]
+
+    def _refuse_incomplete(self) -> None:
         incomplete = []
         for directory, matrix in self._frozen().items():
             layout = Layout(Path(directory))
@@ -223,13 +292,12 @@ class Launch:
                     withhold(layout, state)
         if incomplete:
             raise TrysquareError("\n".join(incomplete))
-        return []
 
     @_refusing
     def smoke(self, _: Any) -> list[str]:
         """Nothing, or all that `run` asks for where both are targets, so that the pass comes after it."""
-        self._asked.add("smoke")
-        if "run" in self._workflow.dag_settings.targets:
+        self._ask("smoke")
+        if self._run in self._workflow.dag_settings.targets:
             return list(self.run(_))
         self._frozen()
         return []
@@ -238,16 +306,27 @@ class Launch:
     def status(self, _: Any) -> list[str]:
         """Nothing: the state of each matrix is printed while the engine plans, and nothing is written."""
         if "status" not in self._asked:
-            self._asked.add("status")
+            self._ask("status")
+            self._say_broken()
+            for note in [note for plan in self._plans.values() for note in runner.gone_note(plan)]:
+                print(note, file=sys.stderr)
             for directory in self.matrices:
                 print(status_line(directory, derive(Layout(Path(directory)), self.matrix(directory))), flush=True)
         return []
 
+    def _say_broken(self) -> None:
+        """Say why a scenario cannot be launched as it is, where that hinders nothing."""
+        if self._broken is not None:
+            print(f"{self._broken}\n{'; '.join(self.matrices)}: taken as frozen at the last launch.", file=sys.stderr)
+
     def _frozen(self) -> dict[str, Matrix]:
         """The matrices of this launch, provided that each was launched before."""
+        self._say_broken()
         if self._settings is not None and self._settings.rejudge:
             raise TrysquareError("rejudge buys verdicts, which only the target `run` may: ask for that one.")
         for directory, plan in self._plans.items():
+            if gone := [] if plan.output.plan.exists() else runner.gone_note(plan):
+                raise TrysquareError(f"{gone[0].removeprefix('GONE: ')}.")
             if not plan.output.plan.exists():
                 raise TrysquareError(f"{directory}: nothing is measured yet; the target `run` measures it.")
             runner.refuse_foreign(plan)
@@ -266,6 +345,15 @@ class Launch:
     def render_pointer(self, wildcards: Any) -> str:
         """The pointer to the synthesis against the declared reference."""
         return self._asks(wildcards.matrix).render
+
+    def labels(self, wildcards: Any) -> dict[str, str]:
+        """What a report calls a matrix."""
+        matrix = self.matrix(wildcards.matrix)
+        return {
+            "experiment": matrix.experiment.title,
+            "agent": f"{matrix.agent.provider} {matrix.agent.model}",
+            "size": f"{len(matrix.cells)} cells x {matrix.protocol.repetitions}",
+        }
 
     def carried(self, wildcards: Any) -> str:
         """The record a run is to be carried from; what nobody makes when it is not, so that it is measured."""
@@ -299,6 +387,8 @@ class Launch:
         if self._asked <= {"status"}:
             return
         if self._asked & {"run", "score"}:
+            for plan in self._plans.values():
+                runner.refuse_unusable_places(plan, tried=True)
             self._plans = {directory: runner.settle(plan) for directory, plan in self._plans.items()}
             self._matrices.update({directory: plan.matrix for directory, plan in self._plans.items()})
         for workdir in {Path(matrix.workdir) for matrix in self._matrices.values()}:

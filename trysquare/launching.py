@@ -5,9 +5,10 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,17 @@ def hold(layout: Layout) -> int:
             "--config output=DIR."
         ) from None
     return handle
+
+
+def chain(workflow: Any, start: Callable[[], None], finish: Callable[[], None]) -> None:
+    """Run our hooks before those of the workflow that uses this one, since the engine runs no hook of a module."""
+    for name, ours in (("_onstart", start), ("_onsuccess", finish), ("_onerror", finish)):
+        setattr(workflow, name, partial(_both, ours, getattr(workflow, name)))
+
+
+def _both(ours: Callable[[], None], theirs: Callable[[str], None], log: str) -> None:
+    ours()
+    theirs(log)
 
 
 def settle_clocks(layout: Layout) -> None:

@@ -124,6 +124,7 @@ class Layout:
           logs/  ledger/  .incoming/  .locks/
           .live/<id>.json      runs under way: their last sign of life; refusals.<launch>.jsonl  what a provider refused
           state.json  measures.json  measures.parquet  synthesis.md  synthesis.html  synthesis_ref-<cell>.*
+          pages/<cell>/<id>.html  pages/<cell>/<id>/*.html   a page for each run, and for its sessions once exported
     """
 
     root: Path
@@ -219,6 +220,19 @@ class Layout:
     def parquet(self) -> Path:
         """measures.parquet."""
         return self.root / "measures.parquet"
+
+    @property
+    def pages(self) -> Path:
+        """The directory of the pages of runs."""
+        return self.root / "pages"
+
+    def run_page(self, run: RunLayout) -> Path:
+        """The page of one run."""
+        return self.session_pages(run).with_name(f"{run.id}.html")
+
+    def session_pages(self, run: RunLayout) -> Path:
+        """The directory of the pages of one run's sessions."""
+        return self.pages / run.root.relative_to(self.root / "runs")
 
     @property
     def synthesis(self) -> Path:

@@ -210,11 +210,9 @@ class Matrix:
             When there is none, or another version of trysquare wrote it.
         """
         try:
-            data = read_json(path)
-        except FileNotFoundError:
-            raise ArchiveError(
-                f"{path} does not exist: name a matrix directory, or launch `run` to make one."
-            ) from None
+            data = read_json(path, "restore it, or remove it and launch `run`, which writes it again from its scenario")
+        except (FileNotFoundError, NotADirectoryError):
+            raise ArchiveError(_absent(path)) from None
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ArchiveError(
                 f"{path} was not written by this version of trysquare: use the version that measured it."
@@ -223,3 +221,18 @@ class Matrix:
             return decode(cls, data)
         except (KeyError, TypeError) as error:
             raise ArchiveError(f"{path} is damaged ({error}): restore it, or launch `run` again to write it.") from None
+
+
+def _absent(plan: Path) -> str:
+    """What is said of a plan that is not there: the directory may be no matrix, or have lost it."""
+    from trysquare.outputs import own_trace
+
+    root = plan.parent
+    if not root.is_dir():
+        return f"{root} is no directory: name a matrix directory."
+    if trace := own_trace(root):
+        return (
+            f"{plan} does not exist, although {trace} is there: launch `run` with the scenario the matrix was measured "
+            "with, which writes plan.json and bricks again and measures no recorded run again."
+        )
+    return f"{plan} does not exist: name a matrix directory, or launch `run` to make one."

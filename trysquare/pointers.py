@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from trysquare import archive
+from trysquare import archive, stored
 from trysquare.errors import ArchiveError
-from trysquare.files import digest, read_json
+from trysquare.files import digest
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, RunPlan, ValidatorPlan
 from trysquare.outputs.names import cell_dir
@@ -24,7 +24,7 @@ FREE_MODES = ("script", "custom-metrics")
 def answers(run: RunLayout, validator: ValidatorPlan) -> bool:
     """Whether the stored verdict is this validator's and holds every metric it declares."""
     try:
-        verdict = read_json(run.verdict(validator.name))
+        verdict = stored.verdict(run, validator)
         given = {*verdict["metrics"], *verdict["unjudged"]}
         return bool(verdict["digest"] == validator.digest and given.issuperset(validator.metrics))
     except (FileNotFoundError, ArchiveError, KeyError, TypeError):
@@ -33,7 +33,10 @@ def answers(run: RunLayout, validator: ValidatorPlan) -> bool:
 
 def judged(run: RunLayout, validator: ValidatorPlan) -> bool:
     """Whether the verdict of a judge is where its pointer says, whatever metrics it holds."""
-    return run.verdict(validator.name).exists()
+    try:
+        return bool(stored.verdict(run, validator).get("digest") == validator.digest)
+    except (FileNotFoundError, ArchiveError):
+        return False
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,15 @@ class Pointers:
     """The pointers of one matrix.
 
     `carried` maps runs that are about to be carried to the directories they come from; `mark` is eight hexadecimal
-    digits that no other launch has.
+    digits that no other launch has. A matrix is `whole` unless somebody removed what a launch froze: a job is due then,
+    since the engine calls the hook that freezes only where there is one.
     """
 
     directory: str
     matrix: Matrix
     mark: str
     carried: Mapping[str, Path] = field(default_factory=dict)
+    whole: bool = True
 
     @cached_property
     def _layout(self) -> Layout:
@@ -108,7 +113,7 @@ class Pointers:
 
     def _ledger(self, name: str, derived: list[Path]) -> str:
         pointer = f"{self.directory}/ledger/{name}"
-        stands = all(path.exists() for path in derived) and not self._damaged
+        stands = all(path.exists() for path in derived) and self.whole and not self._damaged
         return pointer if stands or not Path(pointer).exists() else f"{pointer}-{self.mark}"
 
     @cached_property

@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from trysquare.refusals import toml
 from trysquare.runner.settings import KEYS, Kind
 from trysquare.scenario import language, validators
 from trysquare.scenario.assertions import Assertion
+from trysquare.sentences import Source
 
 GENERATED = "<!-- made by `python -m trysquare.reference docs/reference`: edit the source it reads -->\n"
 
@@ -63,6 +65,7 @@ BOUNDS = {
 }
 
 
+@cache
 def pages() -> dict[str, str]:
     """Every page of the reference by its file name."""
     return {
@@ -86,11 +89,23 @@ def pages() -> dict[str, str]:
             "Exit code 0 means done, 1 a refusal or an incomplete result, 2 a misuse of the command line.",
             _commands(),
         ),
+        "refusals.md": _page(
+            "Every refusal",
+            "What trysquare refuses with, by where it comes from; `…` stands for what is filled in. A sentence says "
+            "what to write instead, and the frequent ones are explained in [Troubleshooting](../troubleshooting.md).",
+            _refusals(),
+        ),
     }
 
 
 def _page(title: str, intro: str, parts: Iterable[str]) -> str:
     return "\n".join([GENERATED, f"# {title}\n", f"{intro}\n", *parts])
+
+
+def _refusals() -> Iterator[str]:
+    for topic, sentences in Source.read().by_topic().items():
+        yield f"## {topic}\n"
+        yield "".join(f"- ``` {sentence} ```\n" for sentence in sentences)
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from trysquare.errors import TrysquareError
+from trysquare.errors import TrysquareError, refused
 
 SHOWN = 60
 """Characters of a value that a refusal repeats."""
@@ -122,9 +122,9 @@ class Gathering:
         except TrysquareError as error:
             self._note(str(error))
         except OSError as error:
-            self._note(
-                f"{error.filename} cannot be used ({(error.strerror or str(error)).lower()}); name another path."
-            )
+            if not (sentence := refused(error)):
+                raise
+            self._note(sentence)
 
     def _note(self, problem: str) -> None:
         if problem not in self.problems:

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import socket
 import tempfile
 import time
 from collections.abc import Mapping
@@ -79,7 +78,7 @@ def refuse_unseen(layout: Layout, matrix: Matrix, launch: Mapping[str, Any]) -> 
     """
     if launch["executor"] == "local":
         return
-    here = socket.gethostname()
+    here = os.uname().nodename
     if _free(layout):
         raise TrysquareError(
             f"nothing is spent on {here}: the launch {launch['id']} on {launch['host']} has ended, or its lock on "
@@ -95,7 +94,7 @@ def _refuse_invisible(matrix: Matrix) -> None:
     checkout = Path(matrix.source.checkout)
     if not checkout.is_dir():
         raise TrysquareError(
-            f"{checkout} is not seen on {socket.gethostname()}: put the repository, and `workdir` of the machine file, "
+            f"{checkout} is not seen on {os.uname().nodename}: put the repository, and `workdir` of the machine file, "
             "where every machine that measures sees them."
         )
 
@@ -127,6 +126,6 @@ def _skew(layout: Layout) -> float:
 
 def _skewed(layout: Layout, skew: float) -> str:
     return (
-        f"NOTE: the clock of {layout.root} is {skew:+.0f} s off that of {socket.gethostname()}. Nothing that is "
+        f"NOTE: the clock of {layout.root} is {skew:+.0f} s off that of {os.uname().nodename}. Nothing that is "
         "measured depends on it; the watch page and file times do."
     )

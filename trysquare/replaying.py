@@ -21,7 +21,7 @@ def archived(names: Iterable[str]) -> dict[str, tuple[Path, Matrix]]:
     Raises
     ------
     ArchiveError
-        When a directory holds no plan, or was renamed so that its name no longer says its repetitions.
+        When a directory holds no plan.
     """
     found = {}
     for name in names:
@@ -29,12 +29,7 @@ def archived(names: Iterable[str]) -> dict[str, tuple[Path, Matrix]]:
         if not path.is_dir():
             continue
         path = path if path.name else path.resolve()
-        matrix = Matrix.load(Layout(path).plan)
-        if path.name != matrix.name:
-            raise ArchiveError(
-                f"{path} holds {matrix.name}: name the directory so again, since its name says what was measured."
-            )
-        found[name] = (path, matrix)
+        found[name] = (path, Matrix.load(Layout(path).plan))
     return found
 
 
@@ -93,11 +88,7 @@ def replay(layout: Layout, matrix: Matrix) -> Iterator[str]:
             yield f"{_named(planned)}: {_rebuild(layout, matrix, run, place / run.id)}"
         except TrysquareError as error:
             shutil.rmtree(place / run.id, ignore_errors=True)
-            yield f"{DAMAGED}{_named(planned)}: {error}"
-
-
-DAMAGED = "damaged: "
-"""How the line of a run begins that cannot be replayed."""
+            yield f"{archive.DAMAGED}{_named(planned)}: {error}"
 
 
 def replays(workdir: Path) -> Path:

@@ -1,11 +1,13 @@
 """Rounds of judging: every judgement belongs to one, and only the act `rejudge` begins another."""
 
-from collections.abc import Collection, Iterable, Mapping
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from trysquare import stored
 from trysquare.errors import ArchiveError, TrysquareError
-from trysquare.files import digest, read_json
+from trysquare.files import digest
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, ValidatorPlan
 from trysquare.measure.stream import counted
@@ -80,43 +82,64 @@ def _round(
     return current if unfinished and same else max(current, *judged) + 1
 
 
-def notes(layout: Layout, matrix: Matrix, asked: Collection[str] = ()) -> list[str]:
-    """What a launch says of verdicts: those it buys, and those that other criteria gave or that lack a metric."""
-    lines = []
+def notes(matrix: Matrix, runs: Iterable[RunLayout | None], asked: Collection[str] = ()) -> list[str]:
+    """What a launch says of verdicts: those it buys, and those that other criteria gave or that lack a metric.
+
+    `runs` are those of the launch, None for one that is to be measured again.
+    """
+    runs, lines = list(runs), []
+    recorded = [run for run in runs if run is not None and run.record.exists()]
     for validator in matrix.validators.values():
         if validator.mode != "judge":
             continue
-        found = [verdict for run in matrix.runs.values() if (verdict := _verdict(layout.run(run.directory), validator))]
-        stale = [verdict for verdict in found if verdict.get("round", 0) < of(validator)]
-        kept = [verdict for verdict in found if verdict not in stale]
+        found = {run: round_ for run in recorded if (round_ := newest(run, validator.name)) is not None}
+        stale = sum(round_ < of(validator) for round_ in found.values())
         if validator.name in asked:
-            lines.append(f"REJUDGE: {counted(len(stale), 'verdict')} of {validator.name} to buy again")
-        new = len(matrix.runs) - len(found)
-        if new:
-            lines.append(f"{validator.name}: {counted(new, 'verdict')} to buy, once the runs are measured")
-        lines += _doubts(validator, kept)
+            lines.append(f"REJUDGE: {counted(stale, 'verdict')} of {validator.name} to buy again")
+        due = {
+            ", to finish the round of a rejudge": 0 if validator.name in asked else stale,
+            "": len(recorded) - len(found),
+            ", once the runs are measured": len(runs) - len(recorded),
+        }
+        lines += [f"{title(validator)}: {counted(count, 'verdict')} to buy{why}" for why, count in due.items() if count]
+        held = [_verdict(run, validator, round_) for run, round_ in found.items()]
+        lines += _doubts(validator, [each for each in held if each["round"] >= of(validator)])
     return lines
 
 
-def _doubts(validator: ValidatorPlan, kept: Iterable[Mapping[str, Any]]) -> list[str]:
-    kept = list(kept)
+def title(validator: ValidatorPlan) -> str:
+    """What a judge is called."""
+    return validator.name if validator.name == "judge" else f"judge {validator.name}"
+
+
+def again(judges: Iterable[str]) -> str:
+    """The setting that buys the verdicts of judges again."""
+    names = list(judges)
+    return f"--config rejudge={names[0]}" if len(names) == 1 else f"--config 'rejudge={json.dumps(names)}'"
+
+
+def lacking(validator: ValidatorPlan, verdict: Mapping[str, Any]) -> str:
+    """What is wrong with a verdict that lacks a metric; empty for one that lacks none."""
+    absent = [metric for metric in validator.metrics if metric not in verdict["metrics"]]
+    if not absent:
+        return ""
+    return f"its verdict lacks {', '.join(absent)}, declared since: {again([validator.name])} buys it again"
+
+
+def _doubts(validator: ValidatorPlan, kept: Sequence[Mapping[str, Any]]) -> list[str]:
     other = sum(verdict.get("criteria") != validator.settings["criteria"] for verdict in kept)
     lacking = sorted({metric for verdict in kept for metric in validator.metrics if metric not in verdict["metrics"]})
-    again = f"; --config rejudge={validator.name} buys them again"
+    buy = f"; {again([validator.name])} buys them again"
     lines = []
     if other:
-        lines.append(f"KEPT, though given by other criteria: {counted(other, 'verdict')} of {validator.name}{again}")
+        lines.append(f"KEPT, though given by other criteria: {counted(other, 'verdict')} of {validator.name}{buy}")
     if lacking:
-        lines.append(f"KEPT, though they lack {', '.join(lacking)}: verdicts of {validator.name}{again}")
+        lines.append(f"KEPT, though they lack {', '.join(lacking)}: verdicts of {validator.name}{buy}")
     return lines
 
 
-def _verdict(run: RunLayout, validator: ValidatorPlan) -> Mapping[str, Any] | None:
-    found = newest(run, validator.name)
-    if found is None:
-        return None
+def _verdict(run: RunLayout, validator: ValidatorPlan, round_: int) -> Mapping[str, Any]:
     try:
-        verdict: Mapping[str, Any] = read_json(run.judgement(validator.name, found) / "verdict.json")
+        return {**stored.judgement(run, validator.name, round_), "round": round_}
     except FileNotFoundError:
         raise ArchiveError(f"a verdict of {validator.name} on run {run.id} was removed meanwhile: try again.") from None
-    return verdict

@@ -3,18 +3,23 @@
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from trysquare import archive, repo, validation, workplace
+from trysquare import archive, repo, stored, validation, workplace
 from trysquare.errors import ArchiveError
 from trysquare.files import read_json, write_json, write_text
 from trysquare.frozen import decode
 from trysquare.layout import Layout, RunLayout, plain
 from trysquare.matrix import Matrix, ValidatorPlan
-from trysquare.scenario import Validator
 
 FAILED = 1
 """Exit status of a job whose validator could not judge the run."""
+
+
+class _Script(NamedTuple):
+    mode: str
+    metrics: tuple[str, ...]
+    config: Mapping[str, str]
 
 
 def score(layout: Layout, matrix: Matrix, directory: str, name: str, pointer: str) -> int:
@@ -41,22 +46,23 @@ def score(layout: Layout, matrix: Matrix, directory: str, name: str, pointer: st
     write_text(run.stderr(name), result.stderr)
     for older in run.validation.glob(f".{name}.*"):
         older.unlink()
-    stored = {"validator": name, "digest": digest, "duration": duration, "validator_seconds": result.seconds}
+    common = {"validator": name, "digest": digest, "duration": duration, "validator_seconds": result.seconds}
     if result.payload is None:
-        _store(run, name, {**stored, "failed": result.detail})
+        _store(run, validator, {**common, "failed": result.detail})
         print(f"{run.id}: {name}: {result.detail}")
         return FAILED
-    _store(run, name, {**result.payload, **stored})
+    _store(run, validator, {**result.payload, **common})
     run.previous(name).unlink(missing_ok=True)
     for emitted in {digest, pointer}:
         write_json(run.score_pointer(name, emitted), {"run": run.id})
     return 0
 
 
-def _store(run: RunLayout, name: str, verdict: Mapping[str, Any]) -> None:
+def _store(run: RunLayout, validator: ValidatorPlan, verdict: Mapping[str, Any]) -> None:
     """Put a verdict in place; a good one that is being replaced stays beside it until another good one lands."""
+    name = validator.name
     try:
-        if "failed" not in read_json(run.verdict(name)):
+        if "failed" not in stored.verdict(run, validator):
             run.verdict(name).replace(run.previous(name))
     except (FileNotFoundError, ArchiveError):
         pass
@@ -76,7 +82,7 @@ def _validate(
     context = write_context(matrix, run, validator, configuration, tree)
     assert validator.command is not None
     command = repo.materialise(layout.bricks, validator.tree, work / "validator") / validator.command
-    runnable = Validator(validator.mode, validator.metrics, {"command": str(command)})
+    runnable = _Script(validator.mode, validator.metrics, {"command": str(command)})
     return validation.run_script(runnable, context, validator.timeout, cwd=work)
 
 
@@ -113,7 +119,7 @@ def write_context(
 
     Without a tree it names nothing that only the source repository knows.
     """
-    planned = read_json(run.record)
+    planned = archive.read_record(run)
     checkout = Path(matrix.source.checkout)
     return validation.write_context(
         directory or run.context(validator.name).parent,

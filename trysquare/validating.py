@@ -31,6 +31,7 @@ def check(scenario: Path, output: str | None = None) -> runner.Plan:
         with gathering.part():
             refuse(plan)
     with gathering.part():
+        runner.refuse_unusable_places(plan, tried=True)
         plan = runner.settle(plan)
     with gathering.part():
         agent.version()

@@ -193,7 +193,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, root: Path, **programs: str) -> N
 @pytest.mark.usefixtures("fresh_command")
 def test_without_an_agent_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     elsewhere(monkeypatch, tmp_path)
-    with pytest.raises(AgentError, match="no agent is installed: run `make run`"):
+    with pytest.raises(AgentError, match=f"npm install --prefix {tmp_path}/share/trysquare/agent @.*`make run`"):
         agent.command()
 
 

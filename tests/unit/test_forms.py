@@ -200,6 +200,32 @@ def test_writing_a_form_again_never_loses_answers(place: tuple[Layout, Matrix]) 
     assert read_json(layout.run(plan.runs[one].directory).verdict("form"))["validator"] == "form"
 
 
+@pytest.mark.parametrize("answer", ["false", "1", "2026-01-01"])
+def test_a_form_with_an_answer_that_can_never_be_taken_is_not_said_to_wait_for_being_taken(
+    place: tuple[Layout, Matrix], answer: str
+) -> None:
+    layout, plan = place
+    one, two, *_ = ids(plan)
+    fill(layout, plan, f"[runs.{one}]\nusable = true\n")
+    ingest(layout, plan)
+    fill(layout, plan, f"[runs.{one}]\nusable = {answer}\n")
+
+    with pytest.raises(FormError) as refusal:
+        write_forms(layout, plan)
+
+    there = layout.run(plan.runs[one].directory).verdict("form")
+    assert f"of run {one}, which is answered and stays true: write that, or take the line out" in str(refusal.value)
+    assert f"delete {there}, which takes back all" in str(refusal.value) and "first" not in str(refusal.value)
+    there.unlink()
+    if answer == "false":
+        assert ingest(layout, plan)[0].merged == 1
+
+    fill(layout, plan, f"[runs.{two}]\nusable = true\n")
+    layout.run(plan.runs[two].directory).record.unlink()
+    with pytest.raises(FormError, match=f"answers for run {two}, which is not here"):
+        write_forms(layout, plan)
+
+
 def test_a_run_that_is_not_recorded_is_pending_and_not_asked(place: tuple[Layout, Matrix]) -> None:
     layout, plan = place
     one, *_ = ids(plan)

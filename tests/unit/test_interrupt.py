@@ -1,5 +1,6 @@
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -277,6 +278,28 @@ def test_nothing_survives_a_parent_that_was_killed(nap: str, adopt: str) -> None
     assert eventually(lambda: not running(nap))
 
 
+def test_a_brief_child_does_not_survive_its_parent_either(nap: str) -> None:
+    with python("interrupt.run(['sleep', sys.argv[1]], brief=True)", nap) as process:
+        assert eventually(lambda: running(nap))
+        process.kill()
+    assert eventually(lambda: not running(nap))
+
+
+LEAVING = """
+from trysquare.interrupt.registry import REGISTRY
+interrupt.adopt()
+REGISTRY.spawn(['sleep', sys.argv[1]], None, None, (None, -3, -3), True)
+interrupt.dismiss()
+os._exit(0)
+"""
+
+
+def test_a_job_that_ends_with_a_child_still_running_leaves_it_to_the_sentinel(nap: str) -> None:
+    with python(LEAVING, nap) as process:
+        assert process.wait(PATIENCE) == 0
+    assert eventually(lambda: not running(nap))
+
+
 def test_the_child_itself_dies_with_a_parent_whose_guard_was_killed_first(nap: str) -> None:
     with python("interrupt.run(['sleep', sys.argv[1]])", nap) as process:
         assert eventually(lambda: running(nap))
@@ -425,7 +448,8 @@ def test_off_the_main_thread_handling_signals_installs_nothing() -> None:
 
 
 WEDGED = f"""
-import threading
+import faulthandler, signal, threading
+faulthandler.register(signal.SIGUSR1, all_threads=True)
 interrupt.on_hard_exit(lambda: os.write(1, b'terminal given back\\n'))
 child = threading.Thread(target=lambda: interrupt.run({STUBBORN}), daemon=True)
 threading.excepthook = lambda _: None
@@ -439,19 +463,62 @@ with interrupt.handled():
 """
 
 
+def heard(process: "subprocess.Popen[str]", line: str) -> None:
+    """Read one line; where it does not come in time, what every thread of the process does is the failure's text.
+
+    What comes after it is left unread: the descriptor is read, and not the stream, which would read ahead.
+    """
+    assert process.stdout is not None and process.stderr is not None
+    out, err, wanted, said = process.stdout.fileno(), process.stderr.fileno(), line.encode(), b""
+    deadline = time.monotonic() + PATIENCE
+    while said != wanted and wanted.startswith(said):
+        ready = select.select([out], [], [], max(0.0, deadline - time.monotonic()))[0]
+        letter = os.read(out, 1) if ready else b""
+        if not letter:
+            break
+        said += letter
+    if said == wanted:
+        return
+    status = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+    process.send_signal(signal.SIGUSR1)
+    doing = os.read(err, 65536).decode() if select.select([err], [], [], PATIENCE)[0] else "nothing is said"
+    process.kill()
+    pytest.fail(f"heard {said!r}, not {line!r}; {[row for row in status if row.startswith(('Sig', 'Shd'))]}\n{doing}")
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_process_that_will_not_unwind_leaves_all_the_same(nap: str, times: int) -> None:
     with python(WEDGED, nap) as process:
         assert eventually(lambda: len(running(nap)) == 2)
-        assert process.stdout is not None
-        for _ in range(times):
+        process.send_signal(signal.SIGINT)
+        heard(process, "asked\n")
+        for _ in range(times - 1):
             process.send_signal(signal.SIGINT)
-            process.stdout.readline()
-        process.wait(PATIENCE)
-        rest = process.stdout.read()
-    assert process.returncode == interrupt.INTERRUPTED
-    assert times == 2 or rest == "terminal given back\n"
+        rest, _ = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, rest) == (interrupt.INTERRUPTED, "terminal given back\n")
     assert eventually(lambda: not running(nap))
+
+
+def test_a_process_whose_children_nobody_can_list_any_more_leaves_all_the_same() -> None:
+    source = """
+import threading
+from trysquare.interrupt.registry import REGISTRY
+held = threading.Event()
+def hold():
+    with REGISTRY.lock:
+        held.set()
+        threading.Event().wait()
+with interrupt.handled():
+    threading.Thread(target=hold, daemon=True).start()
+    held.wait()
+    print('held', flush=True)
+    threading.Event().wait()
+"""
+    with python(source) as process:
+        heard(process, "held\n")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out, err) == (interrupt.INTERRUPTED, "", "")
 
 
 def test_a_stop_waits_for_the_end_of_what_must_not_be_cut_in_two(tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ from tests.matrices import cell_plan, matrix
 from trysquare import agent, rounds, validation
 from trysquare.errors import AgentError, TrysquareError
 from trysquare.files import read_lines, write_json
-from trysquare.layout import Layout
+from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, ValidatorPlan
 from trysquare.rehearsal import Provider, Script
 from trysquare.scenario import Validator
 from trysquare.validation.blind import blindness_of, own_judges
 from trysquare.validation.dossier import judge_dossier, keys, readable
-from trysquare.validation.judge import Judgement, Limits, call_judge, read_verdict
+from trysquare.validation.judge import Judgement, Launch, Limits, Setting, call_judge, read_verdict
 
 JUDGE = Validator("judge", ("usable", "names files"), {"provider": "maker", "model": "judge-model", "thinking": "off"})
 PLAY = "record = true\n[[play]]\nname = 'a'\n[[play.turn]]\ntext = 'x'\n"
@@ -30,7 +30,13 @@ def turn(arguments: str, more: str = "") -> str:
 
 
 @pytest.fixture
-def call(tmp_path: Path):
+def failed() -> list[tuple[Launch, int]]:
+    """Each launch that was told to have failed, and how many requests had been made by then."""
+    return []
+
+
+@pytest.fixture
+def call(tmp_path: Path, failed: list[tuple[Launch, int]]):
     """Run the judge with a script; the judgement and the requests it took."""
     try:
         agent.command()
@@ -39,14 +45,20 @@ def call(tmp_path: Path):
 
     def called(script: str, attempts: int = 1, **pieces: str) -> tuple[Judgement, list[dict[str, Any]]]:
         log = tmp_path / "requests.jsonl"
+
+        def noted(launch: Launch) -> None:
+            failed.append((launch, len(read_lines(log))))
+
         played = Script.parse(PLAY + script)
         with Provider(
             played, "rule", 0, log, "r1", judge="quality", keys=list(keys(JUDGE.metrics).values())
         ) as provider:
             room, prompt = judge_dossier(tmp_path / "dossier", JUDGE, "Is it usable?", pieces or {"response": "Done."})
-            offered = provider.models("judge-model")
+            setting = Setting(offered=provider.models("judge-model"), failed=noted)
             limits = Limits(60, attempts, 10**7)
-            judgement = call_judge(JUDGE, room, prompt, tmp_path / "trace.jsonl", limits, offered=offered)
+            judgement = call_judge(JUDGE, room, prompt, tmp_path / "trace.jsonl", limits, setting)
+            given = judgement.result.payload is not None
+            assert [launch for launch, _ in failed] == list(judgement.launches[: -1 if given else None])
         return judgement, read_lines(log)
 
     return called
@@ -92,13 +104,14 @@ def test_a_verdict_that_lacks_a_metric_or_has_a_wrong_type_goes_back_and_is_corr
     ],
     ids=["prose only", "another tool"],
 )
-def test_a_judge_that_never_calls_gives_no_verdict_and_is_asked_again(call, turns: str) -> None:
+def test_a_judge_that_never_calls_gives_no_verdict_and_is_asked_again(call, failed, turns: str) -> None:
     judgement, requests = call(f"[[judge]]\nname = 'talks'\n{turns}", attempts=2)
 
     assert judgement.result.payload is None
     assert judgement.result.detail == "the judge never called the tool `verdict` with a verdict (2 launches)"
     assert len(judgement.launches) == 2
     assert sum(len(line["body"]["messages"]) == 2 for line in requests) == 2
+    assert [count for _, count in failed] == [len(requests) // 2, len(requests)]
 
 
 @pytest.mark.parametrize("apart", [False, True], ids=["in one answer", "one after the other"])
@@ -214,7 +227,7 @@ def judged(tmp_path: Path):
         run = list(plan.runs.values())[position]
         write_json(
             layout.run(run.directory).judgement("judge", round_) / "verdict.json",
-            {"metrics": {"usable": True}, "round": round_, "criteria": "c"},
+            {"metrics": {"usable": True}, "usage": {}, "round": round_, "criteria": "c"},
         )
 
     return layout, plan, put
@@ -259,13 +272,35 @@ def test_without_its_plan_a_matrix_buys_nothing_again(judged) -> None:
     assert planned(layout, plan) == 1
 
 
+def recorded(layout: Layout, plan: Matrix, count: int) -> list[RunLayout]:
+    """The runs of a plan, the first of them recorded."""
+    runs = [layout.run(run.directory) for run in plan.runs.values()]
+    for run in runs[:count]:
+        write_json(run.record, {})
+    return runs
+
+
+def test_a_launch_says_of_every_verdict_it_buys_that_it_does(judged) -> None:
+    layout, plan, put = judged
+    runs = recorded(layout, plan, 3)
+    for position in (0, 1):
+        put(position, 0)
+    put(0, 1)
+    plan = with_judge(plan, round=1)
+    due = ["judge: 1 verdict to buy", "judge: 1 verdict to buy, once the runs are measured"]
+    assert rounds.notes(plan, runs) == ["judge: 1 verdict to buy, to finish the round of a rejudge", *due]
+    assert rounds.notes(plan, runs, ["judge"]) == ["REJUDGE: 1 verdict of judge to buy again", *due]
+    assert rounds.notes(plan, [None, *runs[:2]])[-1] == due[-1]
+
+
 def test_what_is_there_under_other_criteria_or_without_a_metric_is_said(judged) -> None:
     layout, plan, put = judged
     put(0, 0)
-    assert rounds.notes(layout, plan) == ["judge: 3 verdicts to buy, once the runs are measured"]
+    runs = recorded(layout, plan, 1)
+    assert rounds.notes(plan, runs) == ["judge: 3 verdicts to buy, once the runs are measured"]
     changed = with_judge(plan, criteria="d")
     lacking = replace(changed.validators["judge"], metrics=("usable", "clear"))
-    said = rounds.notes(layout, replace(changed, validators={"judge": lacking}))
+    said = rounds.notes(replace(changed, validators={"judge": lacking}), runs)
     assert said[1:] == [
         "KEPT, though given by other criteria: 1 verdict of judge; --config rejudge=judge buys them again",
         "KEPT, though they lack clear: verdicts of judge; --config rejudge=judge buys them again",

@@ -7,7 +7,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_trysquare import LogHandler
-from trysquare.files import write_json
+from trysquare.files import append_line, write_json
 
 
 @pytest.fixture
@@ -40,6 +40,21 @@ def test_a_finished_run_is_one_line(handler, tmp_path, capsys):
     assert lines[0] == "jobs: measure 2"
     assert lines[1].startswith("[1/2 eta ")
     assert lines[1].endswith("ok  rule / off  412s  15 234 in / 812 out  4 turns  0 retries")
+
+
+def test_a_run_of_an_earlier_launch_is_kept_and_uses_nothing(handler, tmp_path, capsys):
+    usage = {"input": 15234, "output": 812, "turns": 4, "retries": 0, "cost": 1.0}
+    record = {"cell": "rule / off", "usage": usage, "duration": 412.4, "launch": {"id": "1"}, "timed_out": False}
+    write_json(tmp_path / "runs/rule_off/0123abcd/run.json", record)
+    for number in (1, 2):
+        append_line(tmp_path / "launches.jsonl", {"kind": "launch", "id": str(number)})
+    begin(handler, tmp_path)
+    emit(handler, LogEvent.JOB_FINISHED, job_id=3)
+    [line] = capsys.readouterr().err.splitlines()[1:]
+    assert line.endswith("kept  rule / off  0123abcd  measured by an earlier launch") and " ok " not in line
+    append_line(tmp_path / "launches.jsonl", {"kind": "launch", "id": "1"})
+    emit(handler, LogEvent.JOB_FINISHED, job_id=3)
+    assert " ok  rule / off " in capsys.readouterr().err
 
 
 def test_a_failed_job_says_the_last_line_of_its_log_and_where_it_is(handler, tmp_path, capsys):

@@ -110,6 +110,19 @@ def test_an_incomplete_matrix_gets_one_line_that_counts_and_says_what_to_do() ->
     assert outputs.incomplete_note({"valid": 8}) == ""
 
 
+def test_the_line_of_an_incomplete_matrix_names_why_runs_failed() -> None:
+    reasons = ["script: declared but not returned: tidy", "script: declared but not returned: tidy", "other: exited 1"]
+    note = outputs.incomplete_note({"valid": 1, "validator_failed": 3}, reasons)
+    assert "3 failed by a validator (script: declared but not returned: tidy; 1 more)" in note
+    assert len(outputs.incomplete_note({"validator_failed": 1}, ["x" * 5000])) < 400
+
+
+def test_the_line_of_a_damaged_matrix_does_not_send_to_a_launch_that_would_do_nothing() -> None:
+    note = outputs.incomplete_note({"valid": 1, "damaged": 2})
+    assert "2 damaged; no synthesis: `trysquare status` names the remedy" in note and "launch" not in note
+    assert "launch the target `run`" in outputs.incomplete_note({"missing": 1, "damaged": 2})
+
+
 def test_carried_runs_are_said_with_the_load_they_were_measured_under() -> None:
     entry = {"runs": 10, "directory": "x_n5", "repetitions": 5, "concurrency": 2, "timeout": 900.0}
     note = outputs.carried_note({"carried": [entry]})

@@ -61,7 +61,7 @@ def test_the_page_is_written_where_it_is_asked_for_and_is_the_same_every_time(ca
     assert b"<svg" in first
     said(capsys, directory, "--html", page)
     assert page.read_bytes() == first
-    assert "name another file" in said(capsys, directory, "--html", tmp_path, code=1)
+    assert "name another place" in said(capsys, directory, "--html", tmp_path, code=1)
 
 
 @pytest.mark.parametrize(

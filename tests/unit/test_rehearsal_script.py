@@ -233,6 +233,18 @@ def test_a_scenario_is_checked_before_it_is_rehearsed():
         script.check(["plain", "odd"], 2)
 
 
+def test_a_tool_that_the_agent_does_not_have_is_refused():
+    tools = ("read", "bash", "edit", "write")
+    Script.parse(PLAY).check_tools(tools)
+    with pytest.raises(
+        ScriptError, match=r'mine\.toml, play #1: the agent has no tool "bsah" \(did you mean "bash"\?\)'
+    ):
+        Script.parse(PLAY.replace('"bash"', '"bsah"'), "mine.toml").check_tools(tools)
+    judge = PLAY.replace("[[play", "[[judge").replace('name = "fix"', 'name = "fix"\nvalidators = ["judge"]')
+    with pytest.raises(ScriptError, match=r'judge #1: the agent has no tool "bash"; the tools are "verdict"'):
+        Script.parse(PLAY + judge).check_tools(tools)
+
+
 def test_the_model_is_the_one_the_script_names_when_the_declared_pattern_is_part_of_it():
     named = Script.parse("[model]\nid = 'rehearsal-1-large'\n" + PLAY, "mine.toml")
     assert named.model_id("Rehearsal-1") == "rehearsal-1-large"

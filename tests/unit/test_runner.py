@@ -323,6 +323,22 @@ def test_the_header_says_what_a_launch_will_do_and_may_cost(here: Path) -> None:
     assert "REHEARSAL: a script plays" in "\n".join(runner.header(planned(write(here, raw), rehearse=True)))
 
 
+def test_the_header_says_how_each_text_was_read(here: Path) -> None:
+    (here / "README").write_text("é" * 1204)
+    several = {"plain": {}, "x": {"prompt": "Fix it."}, "y": {"prompt": "README", "system": "prompts/fix.md"}}
+    lines = runner.header(planned(write(here, small(variants=several))))
+    assert [line for line in lines if line.startswith(("prompt", "system", "context"))] == [
+        'prompt of "plain": text, 16 characters',
+        'prompt of "x": text, 7 characters',
+        'prompt of "y": README, 1 204 characters',
+        'system of "y": prompts/fix.md, 17 characters',
+    ]
+    assert "prompt: text, 16 characters" in runner.header(planned(write(here, small())))
+    many = small(variants={name: {"context": "context/rule.md"} for name in "abcde"} | {"plain": {}})
+    found = runner.header(planned(write(here, many)))
+    assert 'context of "a", "b", "c" and 2 more: context/rule.md, 23 characters' in found
+
+
 def test_the_header_says_which_judges_can_tell_the_treatment(here: Path) -> None:
     raw = scenario()
     text = "\n".join(runner.header(planned(write(here, raw))))

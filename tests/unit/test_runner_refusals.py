@@ -10,6 +10,7 @@ from scenarios import git, place, repository, scenario, small, write
 
 from trysquare import runner
 from trysquare.errors import TrysquareError
+from trysquare.files import write_bytes
 from trysquare.layout import Layout
 
 
@@ -46,6 +47,8 @@ def record(plan: runner.Plan, *runs: runner.plan.RunPlan, **usage: Any) -> None:
         place.record.write_text(json.dumps(data))
         source = plan.matrix.source
         place.configuration.write_text(json.dumps({"etalon_commit": source.commit, "repo": source.repo}))
+    for name, data in plan.bricks.items():
+        write_bytes(plan.output.brick(name), data)
     plan.matrix.save(plan.output.plan)
 
 
@@ -331,6 +334,23 @@ def test_the_names_of_context_files_are_those_the_agent_looks_for() -> None:
     agent = Path(sys.prefix) / "share/trysquare/agent/node_modules/@earendil-works/pi-coding-agent"
     loader = (agent / "dist/core/resource-loader.js").read_text()
     assert json.dumps(list(CONTEXT_NAMES)) in loader
+
+
+def test_what_was_frozen_and_removed_since_is_announced(here: Path) -> None:
+    path = write(here, small())
+    assert planned(path).notes == ()
+    plan = planned(path)
+    record(plan)
+    (here / "validator.py").write_text("print('{ }')\n")
+    assert planned(path).notes == (), "what was never frozen cannot have been removed"
+    frozen = sorted(plan.output.bricks.iterdir())
+    for brick in frozen:
+        brick.unlink()
+    [note] = planned(path).notes
+    assert note.startswith("GONE: 1 frozen file of ") and "`run` writes them again" in note
+    plan.output.plan.unlink()
+    [note] = planned(path).notes
+    assert note.startswith(f"GONE: {plan.output.plan} was removed; `run` writes it again")
 
 
 def test_cells_that_came_and_went_are_announced(here: Path) -> None:

@@ -102,7 +102,9 @@ CASES = [
     case("open quotes", _set("task", "test_command", "a 'b"), "[task] test_command", "a 'b", "balance its quotes"),
     case("a shell's preparation", _set("task", "prepare", ["a | b"]), "[task] prepare", "`|`", "script"),
     case("no suite", _drop("task", "test_command"), "[task] test_command", '"tests"', "test_command = "),
-    case("artefacts", _set("task", "artefacts", ["../x"]), "[task] artefacts", '"../x"', "without `..`"),
+    case("artefacts", _set("task", "artefacts", ["../x"]), "[task] artefacts", '"../x"', "without `./` or `..`"),
+    case("artefacts here", _set("task", "artefacts", ["./x"]), "[task] artefacts", '"./x"', "without `./` or `..`"),
+    case("artefacts root", _set("task", "artefacts", ["/x"]), "[task] artefacts", '"/x"', "without `./` or `..`"),
     case("collect", _set("task", "collect", ["/x"]), "[task] collect", '"/x"', "relative to the tree"),
     case("no setup", _set("task", "setup", "no.sh"), "[task] setup", '"no.sh"', "correct it"),
     case("setup bit", _set("task", "setup", "plain.sh"), "[task] setup", '"plain.sh"', "chmod +x"),
@@ -301,6 +303,46 @@ def test_a_refusal_names_the_file_the_key_what_was_found_and_the_remedy(
     assert found.endswith((".", ")."))
 
 
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("TASK.MD", '(did you mean "task.md"?)'),
+        ("task.md ", '(did you mean "task.md"?)'),
+        ("task.md\n", '(did you mean "task.md"?)'),
+        ("TASK", '(did you mean "Task"?)'),
+        ("My Task", '(did you mean "my task"?)'),
+        ("Prompts/fix.md", "is a path"),
+        ("prompts/FIX.md", '(did you mean "prompts/fix.md"?)'),
+        ("Task.markdown", "is a path"),
+        ("task.adoc", "is a path"),
+        (".", "is a directory"),
+        ("..", "is a directory"),
+        ("prompts", "is a directory"),
+    ],
+)
+@pytest.mark.parametrize("key", ["prompt", "context", "system"])
+def test_a_mistyped_path_is_never_the_text(tmp_path: Path, key: str, value: str, meant: str) -> None:
+    here = place(tmp_path)
+    for name in ("task.md", "Task", "my task"):
+        (here / name).write_text("Fix it.\n")
+    line(refusal(here, small(variants={"plain": {}, "x": {key: value}})), f"[variants.x] {key}: ", meant)
+    if key == "prompt":
+        raw = small()
+        raw["task"]["prompt"] = value
+        line(refusal(here, raw), "[task] prompt: ", meant)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Fix it.", "Fix", "Fix README.md", "see prompts/fix.md", "Done.", "a\nb.md", "task.md\nprompts/fix.md", "Why?"],
+)
+def test_what_reads_as_a_text_is_one(tmp_path: Path, text: str) -> None:
+    here = place(tmp_path)
+    raw = small()
+    raw["task"]["prompt"] = text
+    assert load(write(here, raw)).references == load(write(here, small())).references
+
+
 @pytest.mark.parametrize("operator", ["&&", "||", ";", "|", ">", ">>", "<", "&"])
 @pytest.mark.parametrize("key", ["test_command", "prepare"])
 def test_a_word_that_only_a_shell_understands_is_refused_by_name(here: Path, key: str, operator: str) -> None:
@@ -316,6 +358,15 @@ def test_a_word_that_only_a_shell_understands_is_refused_by_name(here: Path, key
 def test_a_brick_written_into_a_cell_is_refused_with_where_it_belongs(here: Path, word: str) -> None:
     raw = small(variants={"plain": {}, "x": {word: ["a"]}})
     line(refusal(here, raw), "[variants.x]: unknown key", word, "define [harness.<name>]", 'write harness = ["<name>"]')
+
+
+@pytest.mark.parametrize("shebang", ["#!/bin/sh", "#!/usr/bin/env node", "#!/usr/bin/env -S uv run --script"])
+def test_a_python_file_that_asks_for_another_interpreter_is_refused(tmp_path: Path, shebang: str) -> None:
+    here = place(tmp_path)
+    (here / "validator.py").write_text(f"{shebang}\necho\n")
+    line(refusal(here, small()), "[[validation]] #1 command", shebang, "is run with the Python of trysquare; rename it")
+    (here / "validator.py").write_text("#!/usr/bin/env python3\nprint()\n")
+    load(write(here, small()))
 
 
 def test_every_column_of_the_tables_is_a_name_no_metric_may_have() -> None:

@@ -591,3 +591,40 @@ def test_building_and_writing_markdown_load_no_plotting_and_no_engine():
     )
     root = Path(__file__).resolve().parents[2]
     assert subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True).stdout == b"[]\n"
+
+
+def _judged(criteria):
+    """A plan whose criterion a judge gives, and the evidence of its runs; `criteria` by cell."""
+    plan = matrix(CELLS[:2])
+    judge = replace(plan.validators["script"], mode="judge", metrics=("in_scope",), settings={"pieces": ["diff"], "model": "judge"})
+    plan = replace(plan, validators={"script": plan.validators["script"], "quality": judge})
+    known = {run.id: Evidence("x", judges={"quality": (criteria[run.cell], "m")}) for run in plan.runs.values()}
+    return plan, known
+
+
+def test_a_gap_between_two_rubrics_is_withheld_and_its_costs_are_not():
+    plan, known = _judged({CELLS[0]: "one", CELLS[1]: "other"})
+    runs = _all_scopes_follow_cells(plan)
+    s = built(plan, runs, evidence=known)
+    assert [claim.column for claim in s.withheld] == ["in_scope"]
+    assert "quality judged these runs by several sets of criteria" in page(s)
+    assert "in_scope: " not in markdown(s).partition("What is publishable")[2]
+    plan, known = _judged(dict.fromkeys(CELLS[:2], "one"))
+    assert not built(plan, runs, evidence=known).withheld
+
+
+def test_a_gap_between_cells_that_no_common_model_answered_is_withheld():
+    plan = matrix(CELLS[:2])
+    runs = _all_scopes_follow_cells(plan)
+    models = {run.id: Evidence("x", models=("a" if run.cell == CELLS[0] else "b",)) for run in runs}
+    s = built(plan, runs, evidence=models)
+    assert not s.said and "other models answered here (b) than there (a)" in markdown(s)
+    models |= {run.id: Evidence("x", models=("a",)) for run in runs[-1:]}
+    assert built(plan, runs, evidence=models).said
+
+
+def _all_scopes_follow_cells(plan):
+    runs = rows(plan)
+    for run in runs:
+        run.metrics["in_scope"] = run.cell == CELLS[1]
+    return runs

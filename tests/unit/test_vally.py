@@ -267,16 +267,31 @@ def test_trials_become_matrices_with_empty_runs_never_false_ones(tmp_path: Path)
     made = import_trials(write_lines(tmp_path / "results.jsonl", *sample()), tmp_path / "out")
 
     assert [each.directory.name for each in made] == ["shop-fix_imported_m-1_n8", "shop-refactor_imported_m-1_n8"]
-    assert made[0].line.endswith("2 variants, 13 of 16 trials valid, 3 empty")
+    assert made[0].lines[0].endswith("2 variants, 13 of 16 trials valid, 3 empty")
+    assert made[0].lines[1:] == [
+        '  1 empty: the status of the trial is "error"',
+        '  1 empty: the status of the trial is "skipped"',
+        "  1 empty: the trial has no gradeResult with passed = true or false",
+    ]
     rows = read_json(Layout(made[0].directory).measures)
     assert [(row["cell"], row["repetition"]) for row in rows[:2]] == [("base", 0), ("base", 1)]
     assert rows[0]["metrics"] == {"passed": True, "score": 1.0, "grade.suite": True}
     assert rows[0]["usage"]["input"] == 1000 and rows[0]["duration"] == 1.0
     assert [row["state"] for row in rows[:5]] == ["valid", "empty", "empty", "valid", "empty"]
-    assert [rows[i]["detail"] for i in (1, 2, 4)] == [
-        "the trial is error", "the trial is skipped", "the trial has no grade"
-    ]  # fmt: skip
+    assert [rows[i]["detail"] for i in (1, 2, 4)] == [line.partition(": ")[2] for line in made[0].lines[1:]]
     assert rows[1]["metrics"] == {} and rows[3]["usage"]["input"] is None
+
+
+def test_an_import_says_why_trials_are_empty_the_most_frequent_reason_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [trial(trialIndex=n, status="PASS") for n in range(3)]
+    lines += [trial(trialIndex=3, gradeResult={"pass": True}), trial(trialIndex=4, status="PASS")]
+    assert main(["import", "vally", str(write_lines(tmp_path / "r.jsonl", *lines)), "-o", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().out.splitlines()[1:3] == [
+        '  4 empty: the status of the trial is "PASS"',
+        "  1 empty: the trial has no gradeResult with passed = true or false",
+    ]
 
 
 def test_an_import_renders_a_gap_with_an_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -289,7 +304,7 @@ def test_an_import_renders_a_gap_with_an_interval(tmp_path: Path, capsys: pytest
     assert main(["status", str(directory)]) == 0
     assert "imported, 13 of 16 trials valid" in capsys.readouterr().out
     text = (directory / "synthesis.md").read_text()
-    assert "established" in text and "base: 8 runs, 5 valid, 5 left" in text
+    assert "established" in text and "base: 8 runs, 5 valid, 5 counted" in text
     assert (directory / "synthesis_ref-rule.md").exists()
     assert Matrix.load(Layout(directory).plan).imported.startswith("results.jsonl, ")
 
@@ -343,7 +358,7 @@ def test_fifty_thousand_trials_are_imported(tmp_path: Path) -> None:
 
     made = import_trials(results, tmp_path / "out")
 
-    assert [(each.cells, each.trials, each.valid) for each in made] == [(5, 12_500, 12_500)] * 4
+    assert [(each.cells, each.trials, each.empty) for each in made] == [(5, 12_500, {})] * 4
 
 
 def test_the_output_of_a_trial_is_not_held(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -244,10 +244,12 @@ def finished(tmp_path: Path, counter_repository: Path, finished_once: Bench) -> 
 
 
 @contextmanager
-def launched(bench: Bench, *arguments: str, nohup: bool = False) -> Iterator[subprocess.Popen[str]]:
-    """The engine as a process of its own group, read line by line; killed with everything below it at the end."""
+def launched(
+    bench: Bench, *arguments: str, nohup: bool = False, command: Sequence[str] = ()
+) -> Iterator[subprocess.Popen[str]]:
+    """The engine, or another command, as a process of its own group, read line by line; killed with everything below it at the end."""
     engine = subprocess.Popen(
-        [*(["nohup"] if nohup else []), *bench.command(*arguments)],
+        [*(["nohup"] if nohup else []), *(command or bench.command(*arguments))],
         cwd=bench.root,
         env=bench.environment,
         stdin=subprocess.DEVNULL,

@@ -9,6 +9,7 @@ import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -60,6 +61,8 @@ def missing() -> str:
     ]
     if absent:
         return f"{', '.join(absent)} not installed (apt-get install slurmctld slurmd slurm-client munge)"
+    if any(find_spec(f"snakemake_executor_plugin_{name}") is None for name in ("slurm", "cluster_generic")):
+        return "the extra `slurm` is not installed"
     return "" if os.geteuid() == 0 else "only root can start Slurm's daemons"
 
 

@@ -5,6 +5,7 @@ import pty
 import select
 import signal
 import subprocess
+import sys
 import termios
 from dataclasses import replace
 
@@ -87,6 +88,21 @@ def test_every_signal_ends_everything_and_the_last_launch_completes(slow):
         kept, requests = many.evidence(), many.requests_by_run
 
     finish_and_compare(many, kept, requests)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize("told", ["snakemake -s", "Using "], ids=["being started", "loaded"])
+def test_a_launch_that_has_barely_begun_is_ended_without_a_traceback(bench, number, told):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip(f"{number.name} is ignored here, as under nohup")
+    command = [sys.executable, "-c", "from trysquare.cli import main; raise SystemExit(main())", "run", "scenario.toml"]
+    with launched(bench, command=command) as engine:
+        until(engine, told)
+        engine.send_signal(number)
+        output = engine.stdout.read()
+        assert engine.wait(timeout=SECONDS_TO_END) == 130, output
+    assert output.splitlines()[-1] == "interrupted" and "Traceback" not in output
+    assert not list(bench.root.rglob("requests.jsonl"))
 
 
 def test_a_hangup_that_is_ignored_ends_nothing(slow):

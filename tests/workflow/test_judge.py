@@ -103,7 +103,8 @@ def test_nothing_but_the_act_buys_a_verdict_again(judged):
     assert judged.requests == requests
     assert metrics(judged) == measured
 
-    (judged.records[1].parent / "validation" / "judge.json").unlink()
+    for record, text in zip(judged.records, ("{", "[]", '{"metrics": 3}'), strict=False):
+        (record.parent / "validation" / "judge.json").write_text(text)
     judged.snakemake("run", "-R", "judge_run")
     assert judged.requests == requests
     assert metrics(judged) == measured
@@ -127,6 +128,27 @@ def test_an_edited_rubric_buys_nothing_until_it_is_asked_for_by_name(judged):
     assert len(list(judged.matrix.glob("runs/*/*/validation/judge/judgements/[01]/verdict.json"))) == 8
     assert "KEPT" not in judged.snakemake("run")
     assert judged.requests == requests + 6
+
+
+def test_a_round_that_was_not_finished_is_announced_and_a_place_that_is_taken_refused_before_it_is_paid(judged):
+    judged.snakemake("run")
+    judged.snakemake("run", "rejudge=judge")
+    taken, lost = (record.parent / "validation" for record in judged.records[:2])
+    for validation in (taken, lost):
+        (validation / "judge" / "judgements" / "1" / "verdict.json").unlink()
+        [pointer] = validation.glob(".judge.*")
+        pointer.unlink()
+    shutil.rmtree(lost / "judge" / "judgements" / "1")
+    before = bought(judged)
+
+    for arguments in (["run", "-n"], ["run"]):
+        output = judged.snakemake(*arguments, code=None)
+        assert "judge: 2 verdicts to buy, to finish the round of a rejudge" in output
+    assert f"{taken}/judge/judgements/1 holds files but no verdict.json: restore it from a copy" in output
+    after = bought(judged)
+    assert after[taken.parent.name] == before[taken.parent.name]
+    assert after[lost.parent.name] > before[lost.parent.name]
+    assert (lost / "judge" / "judgements" / "1" / "verdict.json").exists()
 
 
 def test_no_other_target_buys_a_verdict(judged):

@@ -1,10 +1,15 @@
 import json
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 
 from tests.matrices import LAUNCHES, matrix, renamed, rows
-from trysquare.synthesis import build, page
+from trysquare.files import write_json, write_text
+from trysquare.layout import Layout
+from trysquare.pages import write_pages
+from trysquare.synthesis import build, gather, page
 
 selenium = pytest.importorskip("selenium", reason="selenium, which drives the browser, is not installed")
 
@@ -138,3 +143,98 @@ def test_the_rehearsal_banner_is_in_sight_before_anything_is_scrolled(browser, a
         shown(browser, address, width)
         box = browser.find_element("css selector", ".banner").rect
         assert box["y"] + box["height"] < 450 and box["width"] > 0.8 * (min(width, 1056) - 96)
+
+
+AXE = Path(sys.prefix) / "share/trysquare/axe/node_modules/axe-core/axe.min.js"
+PATCH = "diff --git a/cart.py b/cart.py\n@@ -1,2 +1,2 @@ def total():\n kept\n-removed\n+" + "added " * 60 + "\n"
+MEDIA = {
+    "desk": (1280, "", "light"),
+    "dark": (1280, "", "dark"),
+    "phone": (400, "", "light"),
+    "print": (800, "print", "light"),
+}
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    """A finished matrix with its evidence, its synthesis and the page of each run."""
+    plan = matrix(rehearsed=True, repetitions=4)
+    layout, runs = Layout(tmp_path_factory.mktemp("archive")), rows(plan)
+    runs[3].usage["retries"], runs[5].metrics["delivered"] = 1, False
+    for run in plan.runs.values():
+        place = layout.run(run.directory)
+        write_text(place.patch, PATCH)
+        write_text(place.response, "I did it. " * 40)
+        write_text(place.session / "attempt-01.jsonl", "{}\n")
+        verdict = {
+            "metrics": {"in_scope": True},
+            "reasons": {"in_scope": "a reason"},
+            "unjudged": {"tests": "no runner"},
+        }
+        write_json(place.verdict("script"), verdict)
+        write_text(place.stderr("script"), "a warning\n" * 40)
+    evidence = gather(layout, plan, runs)
+    built = build(plan, runs, LAUNCHES, None, evidence)
+    write_text(layout.synthesis.with_suffix(".html"), page(built))
+    write_pages(layout, plan, built, evidence)
+    return layout
+
+
+def complaints(browser, address, media):
+    """What axe finds on a page, each with the first place."""
+    width, kind, scheme = MEDIA[media]
+    shown(browser, address, width, scheme)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": kind, "features": features})
+    browser.execute_script(AXE.read_text(encoding="utf-8"))
+    found = browser.execute_async_script("axe.run(document).then(arguments[0])")
+    assert len(found["passes"]) > 15
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found["violations"]]
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: `make test` does that")
+@pytest.mark.parametrize("media", MEDIA)
+@pytest.mark.parametrize("which", ["synthesis.html", "pages/nothing_off/000001.html"])
+def test_axe_has_nothing_to_say_against_a_page(browser, archive, which, media):
+    assert complaints(browser, (archive.root / which).as_uri(), media) == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_of_a_run_never_scrolls_sideways_and_its_wide_lines_do(browser, archive, width):
+    shown(browser, (archive.root / "pages/nothing_off/000001.html").as_uri(), width)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert browser.execute_script(
+        "const diff = document.querySelector('.diff'); return diff.scrollWidth > diff.clientWidth"
+    )
+
+
+def test_what_was_added_and_removed_is_told_apart_without_colours_too(browser, archive):
+    shown(browser, (archive.root / "pages/nothing_off/000001.html").as_uri(), 1280)
+    lines = [browser.find_element("css selector", f".diff .{kind}") for kind in ("added", "removed")]
+    assert [line.text[0] for line in lines] == ["+", "-"]
+    colours = {line.value_of_css_property("background-color") for line in lines}
+    assert len(colours | {"rgba(0, 0, 0, 0)"}) == 3
+
+
+def test_a_reader_gets_from_the_synthesis_to_a_run_and_back(browser, archive):
+    synthesis = (archive.root / "synthesis.html").as_uri()
+    shown(browser, synthesis, 1280)
+    browser.find_element("link text", "page").send_keys("\ue007")
+    assert browser.current_url == (archive.root / "pages/nothing_off/000001.html").as_uri()
+    browser.find_element("link text", "Back to the synthesis").send_keys("\ue007")
+    assert browser.current_url == synthesis
+
+
+@pytest.mark.parametrize("which", ["synthesis.html", "pages/nothing_off/000001.html"])
+def test_nothing_is_cut_off_on_paper(browser, archive, which):
+    a4_less_margins = 716
+    shown(browser, (archive.root / which).as_uri(), a4_less_margins)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    browser.execute_script(OPEN_ALL)
+    cut = browser.execute_script(
+        "return [...document.querySelectorAll('main *')].filter(each => each.getBoundingClientRect().right > 717)"
+        ".map(each => each.outerHTML.slice(0, 80))"
+    )
+    assert cut == []
+    scrolled = "each => each.scrollHeight > each.clientHeight + 1"
+    assert browser.execute_script(f"return [...document.querySelectorAll('pre, .scroll')].some({scrolled})") is False

@@ -88,11 +88,12 @@ def test_a_metric_declared_later_is_scored_by_collecting_where_it_was_returned(s
 
 
 def test_verdicts_that_were_deleted_or_damaged_are_made_again(finished):
-    first, second = sorted(verdicts(finished, "script"))[:2]
+    first, second, third = sorted(verdicts(finished, "script"))[:3]
     first.unlink()
     second.write_text("{")
+    third.write_text("null")
 
-    assert "score_run 2," in finished.snakemake("run")
+    assert "score_run 3," in finished.snakemake("run")
     assert finished.state()["complete"] is True
     assert "jobs:" not in finished.snakemake("run")
 
@@ -155,7 +156,7 @@ def test_a_damaged_record_is_reported_and_the_rest_goes_on(finished):
 
     assert output.count("\ndamaged: ") + output.startswith("damaged: ") == 2
     assert "run.json is not the record its measured.json was written for" in output
-    assert "incomplete, 2 of 4 runs valid, 2 failed" in finished.snakemake("status")
+    assert "incomplete, 2 of 4 runs valid, 2 damaged" in finished.snakemake("status")
     assert finished.snakemake("run", code=1)
     assert finished.requests == requests
 

@@ -1,5 +1,6 @@
 """The same experiment on a cluster: a real Slurm of one node, and a submit command that is only a shell."""
 
+import json
 import os
 import re
 import shutil
@@ -17,8 +18,7 @@ from tests.workflow.slurm import wait_for
 
 pytestmark = [
     pytest.mark.workflow,
-    pytest.mark.skipif(bool(slurm.missing()), reason=slurm.missing()),
-    pytest.mark.skipif(os.environ.get("TRYSQUARE_LONG") != "1", reason="takes minutes: set TRYSQUARE_LONG=1 to run it"),
+    pytest.mark.skipif(bool(slurm.missing()) and "TRYSQUARE_SLURM" not in os.environ, reason=slurm.missing()),
 ]
 
 SECONDS_TO_END = 30
@@ -45,8 +45,6 @@ def cluster():
 @pytest.fixture
 def bench(bench, cluster, monkeypatch):
     """The small experiment, where nothing times out, with the commands of the cluster first on the PATH."""
-    for plugin in ("slurm", "cluster_generic"):
-        pytest.importorskip(f"snakemake_executor_plugin_{plugin}", reason="the extra `slurm` is not installed")
     monkeypatch.setenv("PATH", f"{cluster.bin}:{os.environ['PATH']}")
     bench.edit("scenario.toml", "timeout = 60", "timeout = 600")
     return bench
@@ -95,6 +93,18 @@ def left(bench):
         if process.pid != os.getpid() and mine.decode() in environment + words:
             found.append(process)
     return found
+
+
+def test_the_demo_is_measured_by_jobs_of_the_cluster(bench, cluster):
+    output = bench.snakemake("run", *PROFILES["slurm"], f"scenario={ROOT}/examples/demo/scenario.toml", "repetitions=1")
+
+    assert "complete, 4 of 4 runs valid" in output
+    [matrix] = bench.root.glob("results/rehearsals/demo_*_n1")
+    assert {json.loads(path.read_text())["launch"]["executor"] for path in matrix.glob("runs/*/*/run.json")} == {
+        "slurm"
+    }
+    assert len(list(matrix.glob("runs/*/*/run.json"))) == 4
+    assert (cluster.queue, left(bench)) == ([], [])
 
 
 def test_a_cancelled_run_and_one_whose_node_dies_are_missing_and_the_next_launch_completes(bench, cluster):

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from trysquare import interrupt
+from trysquare import interrupt, shipped
 from trysquare.agent.home import PUBLIC
 from trysquare.errors import AgentError
 from trysquare.measure.stream import one_line
@@ -60,7 +61,11 @@ def version() -> str:
 
 
 def _broken(reason: str) -> AgentError:
-    return AgentError(f"the agent does not start ({reason}): install it again, with `make run` for instance.")
+    return AgentError(f"the agent does not start ({reason}): install it again, by `{_installing()}` for instance.")
+
+
+def _installing() -> str:
+    return shlex.join(["npm", "install", "--prefix", str(Path(sys.prefix) / PINNED), shipped.pinned_agent()])
 
 
 def _pinned(package: Path) -> Path | None:
@@ -80,7 +85,8 @@ def _on_path() -> Path:
     found = shutil.which("pi")
     if found is None:
         raise AgentError(
-            f"no agent is installed: run `make run`, which puts pi into {Path(sys.prefix) / PINNED}, or put pi on PATH."
+            f"no agent is installed: `{_installing()}` puts pi beside this Python (`make run` does so in a checkout), "
+            "or put pi on PATH."
         )
     return Path(found).resolve()
 

@@ -2,11 +2,12 @@
 
 import re
 
+from trysquare.assay.evidence import COLOUR
+
 LONGEST = 4000
 """Characters of a summary."""
 FALLBACK_LINES = 10
 
-COLOUR = r"\x1b\[[0-9;]*[A-Za-z]"
 NEVER = r"(?!)"
 PYTEST = r"^=+ short test summary info =+$"
 RUNNERS = (
@@ -15,8 +16,11 @@ RUNNERS = (
     (r"^test result: ", r"^failures:\n(?=    )"),
     (r"^(?:FAIL|ok  )\t", r"^--- FAIL: [\s\S]*"),
     (r"^(?:#|ℹ) tests \d+$", NEVER),
+    (r"^Tests: +\d", NEVER),
+    (r"^ *Tests +\d", NEVER),
+    (r"^ *\d+ passing\b", NEVER),
 )
-"""pytest, unittest, cargo, go, node: the line each ends with, and where its summary opens when that is earlier."""
+"""pytest, unittest, cargo, go, node, jest, vitest, mocha: its last line, and where its summary opens if earlier."""
 
 
 def summarise(output: str) -> str:

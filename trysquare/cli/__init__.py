@@ -8,13 +8,23 @@ import sys
 from collections.abc import Callable, Sequence
 
 from trysquare.cli import archives, comparisons, exports, forms, launches, power, scenarios, upkeep, vally, watches
-from trysquare.errors import TrysquareError, refused
+from trysquare.errors import TrysquareError, refused, unheard
 
 GROUPS = (scenarios, launches, archives, upkeep, comparisons, exports, forms, power, watches, vally)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, or 1 after one sentence, or 2 for a misuse of the command line."""
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        return unheard()
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     options = parser().parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = options.command
     try:

@@ -1,6 +1,7 @@
-"""Commands over a matrix directory: render, status."""
+"""Commands over a matrix directory: render, pages, status."""
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,11 @@ def register(commands: Any) -> None:
     rendering.add_argument("--scenario", type=Path, help="the scenario of an archive that keeps no plan")
     rendering.add_argument("--reference", metavar="CELL", help="compare with this cell instead, in files of its own")
     rendering.set_defaults(command=render)
+    exporting = commands.add_parser("pages", help="have the agent make a page of every session of a complete matrix")
+    exporting.add_argument("matrix", type=Path, help="a matrix directory, or the scenario of one")
+    exporting.add_argument("-o", "--output", help="directory the matrix of a scenario is under (default: results)")
+    exporting.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="sessions at once (default: all)")
+    exporting.set_defaults(command=pages)
     standing = commands.add_parser("status", help="how far a matrix is; writes nothing")
     standing.add_argument("matrix", type=Path, help="a matrix directory")
     standing.set_defaults(command=status)
@@ -53,6 +59,13 @@ def _render_original(options: argparse.Namespace) -> int:
 
     print(render_original(open_archive(options.matrix), options.scenario, Path(options.output), options.reference))
     return 0
+
+
+def pages(options: argparse.Namespace) -> int:
+    """Have the agent make the pages of sessions, which the pages of runs then link to."""
+    if is_original(options.matrix):
+        raise ArchiveError(f"{options.matrix} was written by the original trysquare: open its sessions with the agent.")
+    return engine.become(engine.command("pages", {"scenario": str(options.matrix), "output": options.output}, options))
 
 
 def status(options: argparse.Namespace) -> int:

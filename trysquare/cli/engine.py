@@ -4,29 +4,15 @@ import argparse
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from trysquare import interrupt
+from trysquare import interrupt, places, shipped
 from trysquare.errors import TrysquareError
-
-
-def workflow_root() -> Path:
-    """Where the Snakefile is: beside the package in a checkout, inside it when installed.
-
-    Raises
-    ------
-    TrysquareError
-        When it is in neither place.
-    """
-    package = Path(__file__).resolve().parents[1]
-    for root in (package / "_workflow", package.parent):
-        if (root / "Snakefile").is_file():
-            return root
-    raise TrysquareError(f"no Snakefile beside {package}: install trysquare again.")
 
 
 def command(
@@ -35,8 +21,8 @@ def command(
     """The command line for one target; `options` may hold cores, profile and dry_run."""
     cores = getattr(options, "cores", None) or os.cpu_count() or 1
     profile = getattr(options, "profile", None)
-    made = [sys.executable, "-m", "snakemake", "-s", str(workflow_root() / "Snakefile"), target, "--cores", str(cores)]
-    made += ["--profile", profile] if profile else []
+    made = [sys.executable, "-m", "trysquare.engine", "-s", shipped.snakefile(), target, "--cores", str(cores)]
+    made += ["--profile", shipped.profile(profile)] if profile else []
     made += ["--dry-run"] if getattr(options, "dry_run", False) else []
     return [*made, *flags, "--config", *(setting(key, value) for key, value in config.items() if value)]
 
@@ -51,15 +37,31 @@ def setting(key: str, value: Any) -> str:
 
 def become(argv: Sequence[str]) -> NoReturn:
     """Print a command line and hand over to it."""
+    _refuse_place()
+    signal.pthread_sigmask(signal.SIG_BLOCK, interrupt.REQUESTS)  # until trysquare.engine can answer them
     _show(argv)
     os.execv(argv[0], list(argv))
 
 
 def call(argv: Sequence[str]) -> int:
     """Print a command line and run it to its end; returns its exit code. A stop that is asked for here ends it too."""
+    _refuse_place()
     _show(argv)
     with interrupt.handled():
         return interrupt.run(argv, stdin=subprocess.DEVNULL).returncode
+
+
+def _refuse_place() -> None:
+    """Refuse to start the engine where it cannot keep its own notes, which it says with a traceback."""
+    try:
+        problem = places.unusable(Path.cwd() / ".snakemake", tried=True)
+    except FileNotFoundError:
+        problem = "it is gone"
+    if problem:
+        raise TrysquareError(
+            f"the engine keeps its notes in the directory it is started in, but {problem}: start it from a directory "
+            "that can be written into, and name the scenario by its whole path."
+        )
 
 
 def _show(argv: Sequence[str]) -> None:

@@ -110,8 +110,5 @@ def _scenario(options: argparse.Namespace, wanted: bool) -> "tuple[Question, ByC
 def _write(file: Path, text: str) -> None:
     from trysquare.files import write_text
 
-    try:
-        write_text(file, text)
-    except OSError as error:
-        raise TrysquareError(f"{file} cannot be written ({error.strerror}): name another file.") from None
+    write_text(file, text)
     print(f"page: {file}")

@@ -6,8 +6,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from trysquare import archive, replaying, workplace
 from trysquare import config as machine
-from trysquare import replaying, workplace
 from trysquare.cli import engine
 from trysquare.errors import ArchiveError
 from trysquare.layout import Layout
@@ -63,7 +63,7 @@ def _said(lines: Any) -> int:
     damaged = False
     for line in lines:
         print(line, flush=True)
-        damaged |= line.startswith(replaying.DAMAGED)
+        damaged |= line.startswith(archive.DAMAGED)
     return 1 if damaged else 0
 
 

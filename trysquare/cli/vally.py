@@ -88,6 +88,6 @@ def take(options: argparse.Namespace) -> int:
     from trysquare.vally.importing import import_trials
 
     made = import_trials(options.results, options.output, options.differs)
-    print("\n".join(each.line for each in made))
+    print("\n".join(line for each in made for line in each.lines))
     print(f"render one with: trysquare render {made[0].directory} --reference VARIANT")
     return 0

@@ -58,8 +58,10 @@ def _reasons(left: Side, right: Side) -> list[str]:
     found = []
     if left.etalon != right.etalon:
         found.append(f"the etalon is {show(left.etalon)} on the left and {show(right.etalon)} on the right")
+    # Different names are of different commits anyway: that says nothing of a tag.
+    commits = (left.commits, right.commits) if left.etalon == right.etalon else ((), ())
     for what, one, other, remedy in (
-        (f"{show(left.etalon)} is commit", left.commits, right.commits, "the tag was moved between them"),
+        (f"{show(left.etalon)} is commit", *commits, "the tag was moved between them"),
         ("the agent is version", left.agents, right.agents, "measure both with one version"),
         ("the isolation is", left.isolations, right.isolations, "measure both under one"),
     ):

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trysquare.errors import TrysquareError
-from trysquare.files import read_json
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, ValidatorPlan
+from trysquare.stored import verdict
 
 PENDING = "pending: nobody has answered yet"
 """Why a metric of a form is unjudged until it is answered; such a metric leaves every table meanwhile."""
@@ -23,7 +23,7 @@ class FormError(TrysquareError):
 def stored(run: RunLayout, validator: ValidatorPlan) -> Mapping[str, Any]:
     """The answers of one form about one run, by metric."""
     try:
-        metrics: Mapping[str, Any] = read_json(run.verdict(validator.name))["metrics"]
+        metrics: Mapping[str, Any] = verdict(run, validator)["metrics"]
     except FileNotFoundError:
         return {}
     return metrics
@@ -74,6 +74,11 @@ def kind(value: Any) -> str:
     if isinstance(value, int | float):
         return "a number" if abs(value) < float("inf") else ""
     return "a text" if isinstance(value, str) and value.strip() else ""
+
+
+def differ(one: Any, other: Any) -> bool:
+    """Whether two answers are not the same; true is not 1."""
+    return bool(one != other or kind(one) != kind(other))
 
 
 def kinds(values: Iterable[Any]) -> set[str]:

@@ -5,11 +5,11 @@ from pathlib import Path
 from random import Random
 
 from trysquare.files import write_text
-from trysquare.forms.answers import FormError, forms, on_disk, pending, stored, title
+from trysquare.forms.answers import FormError, differ, forms, on_disk, pending, stored, title
 from trysquare.forms.ingesting import given
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix, RunPlan, ValidatorPlan
-from trysquare.refusals import key, toml
+from trysquare.refusals import key, show, toml
 from trysquare.validation.dossier import readable
 
 LONGEST = 400
@@ -58,11 +58,27 @@ def _refuse_to_lose(layout: Layout, matrix: Matrix, validator: ValidatorPlan) ->
     path = layout.form(validator.name)
     if not path.exists():
         return
+    untaken = False
     for run_id, answers in given(path, matrix).items():
         planned = matrix.runs.get(run_id)
-        known = {} if planned is None else stored(layout.run(planned.directory), validator)
-        if any(name not in known or known[name] != value for name, value in answers.items()):
-            raise FormError(f"{path} holds answers that are not ingested: ingest them first, or move the file away.")
+        run = None if planned is None else layout.run(planned.directory)
+        if run is None or not run.record.exists():
+            raise FormError(
+                f"{path} answers for run {run_id}, which is not here: move the file away, or take the run out of it."
+            )
+        known = stored(run, validator)
+        for name, value in answers.items():
+            if name not in known:
+                untaken = True
+            elif differ(known[name], value):
+                raise FormError(
+                    f"{path} says {key(name)} = {show(value)} of run {run_id}, which is answered and stays "
+                    f"{show(known[name])}: write that, or take the line out. To change it, delete "
+                    f"{run.verdict(validator.name)}, which takes back all that this form says of the run, and ingest "
+                    "those answers anew."
+                )
+    if untaken:
+        raise FormError(f"{path} holds answers that are not ingested: ingest them first, or move the file away.")
 
 
 def _lines(layout: Layout, matrix: Matrix, validator: ValidatorPlan) -> Iterator[str]:

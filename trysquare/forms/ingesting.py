@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from trysquare.files import digest, write_json
-from trysquare.forms.answers import FormError, Given, forms, kind, kinds, on_disk, pending, stored, title
+from trysquare.forms.answers import FormError, Given, differ, forms, kind, kinds, on_disk, pending, stored, title
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix, ValidatorPlan
 from trysquare.measure import Run, fill_manual
@@ -133,11 +133,7 @@ def _take(layout: Layout, matrix: Matrix, validator: ValidatorPlan, answers: Giv
     for run_id, metrics in answers.items():
         run = layout.run(matrix.runs[run_id].directory)
         before = stored(run, validator)
-        new = {
-            name: value
-            for name, value in metrics.items()
-            if before.get(name) != value or kind(before[name]) != kind(value)
-        }
+        new = {name: value for name, value in metrics.items() if name not in before or differ(before[name], value)}
         known += len(metrics) - len(new)
         filled = Run(run_id, "", 0, metrics=dict(before))
         refusals = fill_manual(filled, new)

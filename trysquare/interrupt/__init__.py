@@ -8,8 +8,11 @@ for, the door is shut.
 from trysquare.interrupt.door import TooMuchOutput, run
 from trysquare.interrupt.registry import DEADLINE, GRACE, INTERRUPTED, POLL, Stopped
 from trysquare.interrupt.signals import (
+    REQUESTS,
     adopt,
     deferred,
+    dismiss,
+    early,
     forward,
     handled,
     hard_exit,
@@ -25,10 +28,13 @@ __all__ = [
     "GRACE",
     "INTERRUPTED",
     "POLL",
+    "REQUESTS",
     "Stopped",
     "TooMuchOutput",
     "adopt",
     "deferred",
+    "dismiss",
+    "early",
     "forward",
     "handled",
     "hard_exit",

@@ -33,6 +33,7 @@ Where = int | IO[Any] | None
 _SENTINEL = """
 trap '' HUP INT TERM
 read -r end
+[ "$end" = over ] && exit
 left=1 rounds=0
 while [ -n "$left" ] && [ $rounds -lt 200 ]; do
   left=$(grep -lsF -e "$1" /proc/[0-9]*/environ)
@@ -69,7 +70,12 @@ class Registry:
         self._lifeline = -1
 
     def spawn(
-        self, argv: Sequence[str | os.PathLike[str]], cwd: Any, env: Mapping[str, str] | None, streams: Sequence[Where]
+        self,
+        argv: Sequence[str | os.PathLike[str]],
+        cwd: Any,
+        env: Mapping[str, str] | None,
+        streams: Sequence[Where],
+        brief: bool,
     ) -> tuple["subprocess.Popen[bytes]", str]:
         """Start a child in a session of its own; returns it with its mark.
 
@@ -95,7 +101,7 @@ class Registry:
                 stderr=stderr,
                 bufsize=0,
                 start_new_session=True,
-                preexec_fn=_die_with(os.getpid()),
+                preexec_fn=None if brief else _die_with(os.getpid()),  # with one, the whole process is forked
             )
             self.running[process.pid] = mark
             return process, mark
@@ -119,8 +125,7 @@ class Registry:
 
     def everything(self) -> list[Process]:
         """Every running process that any child of the door left in the world."""
-        with self.lock:
-            roots = list(self.running)
+        roots = list(self.running)  # in one step, and without the lock: a hard exit must not wait for it
         below = descendants(os.getpid(), *self._spared()) if self.adopted else []
         trees = [pid for root in roots for pid in (root, *descendants(root))]
         return alive([*below, *trees, *marked(f"[{self.token}.")])
@@ -140,6 +145,11 @@ class Registry:
                         os.waitpid(orphan, os.WNOHANG)
             own = orphans if len(self.running) == 1 else marked(mark, orphans)
         return alive([each for orphan in own for each in (orphan, *descendants(orphan))])
+
+    def dismiss(self) -> None:
+        """Let the sentinel end without a search, where all that a child may have left would be below this process."""
+        if self._sentinel is not None and self.adopted and not self.below():
+            os.write(self._lifeline, b"over\n")
 
     def _spared(self) -> tuple[int, ...]:
         return () if self._sentinel is None else (self._sentinel,)

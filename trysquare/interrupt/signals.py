@@ -54,21 +54,41 @@ def reset() -> None:
     REGISTRY.stopping, REGISTRY.signum = False, None
 
 
+def dismiss() -> None:
+    """To be called last by a job that ends well: spares the machine a search for what it might have left running."""
+    REGISTRY.dismiss()
+
+
 def on_hard_exit(callback: Callable[[], object]) -> None:
     """Have `callback` called when the process leaves without unwinding: for what gives a terminal back."""
     _callbacks.append(callback)
 
 
 def hard_exit(signum: int | None = None) -> None:
-    """Kill every child and leave now, with exit code 130 and no `finally` but the registered callbacks."""
-    REGISTRY.shut(signum)
+    """Kill every child and leave now, with exit code 130 and no `finally` but the registered callbacks.
+
+    Nothing keeps it from leaving: it takes no lock, and waits for neither the children nor the callbacks for ever. What
+    then still runs is ended by the sentinel.
+    """
     try:
-        destroy(REGISTRY.everything, GRACE / 2)
+        REGISTRY.stopping, REGISTRY.signum = True, REGISTRY.signum or signum
+        _within(GRACE, lambda: destroy(REGISTRY.everything, GRACE / 2))
         for callback in _callbacks:
-            with suppress(Exception):
-                callback()
+            _within(GRACE / 2, callback)
     finally:
         os._exit(INTERRUPTED)
+
+
+def _within(seconds: float, action: Callable[[], object]) -> None:
+    """Do something in a thread that is left alone after so many seconds."""
+
+    def act() -> None:
+        with suppress(Exception):
+            action()
+
+    acting = threading.Thread(target=act, name="leaving", daemon=True)
+    acting.start()
+    acting.join(seconds)
 
 
 @contextmanager
@@ -92,6 +112,17 @@ def handled(*signums: int) -> Iterator[None]:
     finally:
         for signum, handler in before.items():
             signal.signal(signum, handler)
+
+
+def early() -> None:
+    """Leave at once, with exit code 130, when a stop is asked for before there is anything to unwind."""
+
+    def leave(signum: int, frame: FrameType | None) -> None:
+        os.write(2, b"interrupted\n")
+        hard_exit(signum)
+
+    if threading.current_thread() is threading.main_thread():
+        _install(leave, REQUESTS)
 
 
 def adopt() -> None:

@@ -1,5 +1,6 @@
 """One module per rule: each is the actor its rule's shell line starts, and holds no logic of its own."""
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -21,4 +22,7 @@ def entry(main: Callable[[Sequence[str]], int]) -> NoReturn:
             raise
         print(sentence, file=sys.stderr)
         status = 1
-    raise SystemExit(status)
+    interrupt.dismiss()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # to take the interpreter apart would cost a job as much again as to start it

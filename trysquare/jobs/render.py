@@ -17,7 +17,7 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["--reference"]:
         reference, arguments = arguments[1], arguments[2:]
     for directory in arguments:
-        print(render(Layout(Path(directory).absolute()), reference))
+        print(render(Layout(Path(directory).absolute()), reference, pointer))
     if pointer is not None:
         emit_pointer(pointer)
     return 0

@@ -9,6 +9,9 @@ from typing import Any, Literal, NamedTuple
 from trysquare.errors import ArchiveError
 from trysquare.measure.stream import counted
 
+AGAIN = "remove the file, and `trysquare render` on the matrix writes it again"
+"""What to do about a damaged measures.json."""
+
 Kind = Literal["rate", "median", "diagnostic"]
 """How a metric aggregates: true or false, a number, or only readable in a single run."""
 
@@ -65,10 +68,10 @@ class Run:
         ArchiveError
             When the row does not say which run it is.
         """
+        if not isinstance(row, Mapping):
+            raise ArchiveError(f"A row of measures.json is no object: {AGAIN}.")
         if lacking := [name for name in ("id", "cell", "repetition") if name not in row]:
-            raise ArchiveError(
-                f"A row of measures.json lacks {', '.join(lacking)}: run `collect` to write the file again."
-            )
+            raise ArchiveError(f"A row of measures.json lacks {', '.join(lacking)}: {AGAIN}.")
         return cls(**{name: row[name] for name in (*_COLUMNS, *_MARKS) if name in row})
 
 

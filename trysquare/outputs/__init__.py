@@ -15,12 +15,14 @@ from trysquare.outputs.carry import Carried, Prior, carryable, prior
 from trysquare.outputs.names import cell_dir, experiment_name, identity, run_id, slug
 from trysquare.outputs.notes import carried_note, incomplete_note, unmeasured_note
 from trysquare.outputs.paths import (
+    DERIVED,
     archived_run_dirs,
     is_run_dir,
     largest,
     ledger_run_dirs,
     matrices,
     measures_in,
+    own_trace,
     per_cell,
     run_location,
     sniff_layout,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from trysquare.scenario import Cell, Scenario
 
 __all__ = [
+    "DERIVED",
     "Carried",
     "Prior",
     "archived_run_dirs",
@@ -45,6 +48,7 @@ __all__ = [
     "ledger_run_dirs",
     "matrices",
     "measures_in",
+    "own_trace",
     "per_cell",
     "prior",
     "run_id",

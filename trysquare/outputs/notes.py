@@ -1,22 +1,39 @@
 """Lines that keep a matrix from being read as more than it is."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-LABELS = {"missing": "missing", "empty": "empty", "validator_failed": "failed by a validator"}
+LABELS = {"missing": "missing", "empty": "empty", "validator_failed": "failed by a validator", "damaged": "damaged"}
 """How each state that is not valid is said."""
 
+SHOWN = 160
+"""Characters of a reason that the line repeats."""
 
-def incomplete_note(counts: Mapping[str, int]) -> str:
-    """The one line an incomplete matrix gets instead of a synthesis; empty when every run is valid."""
-    parts = [f"{counts[state]} {label}" for state, label in LABELS.items() if counts.get(state)]
-    if not parts:
+
+def incomplete_note(
+    counts: Mapping[str, int], reasons: Sequence[str] = (), act: str = "launch the target `run` again"
+) -> str:
+    """The one line an incomplete matrix gets instead of a synthesis; empty when every run is valid.
+
+    `reasons` are those of the runs that a validator failed; the line says the most frequent one. `act` completes it.
+    """
+    said = {state: f"{counts[state]} {label}" for state, label in LABELS.items() if counts.get(state)}
+    if not said:
         return ""
     total = sum(counts.values())
-    return (
-        f"incomplete, {counts.get('valid', 0)} of {total} runs valid, {', '.join(parts)}; "
-        "no synthesis: launch the target `run` again to complete it"
-    )
+    if reasons and "validator_failed" in said:
+        [(reason, _)] = Counter(reasons).most_common(1)
+        others = len(set(reasons)) - 1
+        cut = reason if len(reason) <= SHOWN else f"{reason[: SHOWN - 3]}..."
+        more = f"; {others} more" if others else ""
+        said["validator_failed"] += f" ({cut}{more})"
+    valid, parts = counts.get("valid", 0), ", ".join(said.values())
+    remedy = "`trysquare status` names the remedy of each damaged run"
+    if said.keys() == {"damaged"}:
+        return f"incomplete, {valid} of {total} runs valid, {parts}; no synthesis: {remedy}"
+    line = f"incomplete, {valid} of {total} runs valid, {parts}; no synthesis: {act} to complete it"
+    return f"{line}; {remedy}" if "damaged" in said else line
 
 
 def carried_note(state: Mapping[str, Any]) -> str:

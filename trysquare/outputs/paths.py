@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trysquare.files import read_json
-from trysquare.layout import Layout
+from trysquare.layout import Layout, RunLayout
 from trysquare.outputs.names import cell_dir, identity
 
 if TYPE_CHECKING:
@@ -53,10 +53,26 @@ def ledger_run_dirs(experiment: Path, state: Mapping[str, Any]) -> dict[str, Pat
     return {name: run_location(runs, name, None if blind else run.get("cell")) for name, run in state["runs"].items()}
 
 
-def measures_in(directory: Path) -> list[dict[str, Any]]:
-    """The rows of measures.json, empty when there is none."""
+def own_trace(directory: Path) -> str | None:
+    """The name of a file there that only this trysquare writes, None when there is none."""
+    layout = Layout(directory)
+    if layout.launches.exists():
+        return layout.launches.name
+    if layout.bricks.is_dir():
+        return layout.bricks.name
+    runs = (RunLayout(path) for path in archived_run_dirs(directory))
+    pointers = (path for run in runs for path in (run.pointer, run.record) if path.exists())
+    return next((path.relative_to(directory).as_posix() for path in pointers), None)
+
+
+DERIVED = "remove it, and `trysquare render` on the matrix writes it again from the archive"
+"""What to do about a derived file that is damaged."""
+
+
+def measures_in(directory: Path, remedy: str = DERIVED) -> list[dict[str, Any]]:
+    """The rows of measures.json, empty when there is none; `remedy` is what to do where it is damaged."""
     try:
-        rows: list[dict[str, Any]] = read_json(directory / "measures.json")
+        rows: list[dict[str, Any]] = read_json(directory / "measures.json", remedy)
     except FileNotFoundError:
         return []
     return rows

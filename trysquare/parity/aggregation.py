@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trysquare.parity.published import VALIDITY, read_bench_measures
+from trysquare.parity.published import VALIDITY, read_bench_measures, refuse_unjudged
 from trysquare.table import Measure, cost_measures, criterion_measure, criterion_values, gap_rows
 from trysquare.table.markdown import table
 from trysquare.verdict import State, Verdict, enough, excludes_zero
@@ -46,6 +46,7 @@ def layer3(measures_path: str | Path, reference: str = "base", criterion: str = 
         When the file is none, or its reference cell has no run that counts.
     """
     by_cell = read_bench_measures(measures_path)
+    refuse_unjudged(measures_path, reference, criterion)
     measures = (*cost_measures(), criterion_measure(criterion, criterion_values(by_cell, criterion)))
     return [
         Row(row.cell, row.n, {measure.name: _case(row.cases[measure.name], measure) for measure in measures})

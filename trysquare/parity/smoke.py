@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from trysquare import wholeness
 from trysquare.agent import resolves_to
-from trysquare.layout import Layout
+from trysquare.archive import damage
 from trysquare.measure import counted, models, thinking_levels
 from trysquare.parity.report import Report
 from trysquare.readers import Archive, ArchivedRun, open_archive
@@ -16,8 +17,9 @@ def layer4(experiment: str | Path, workdir: str | Path | None = None) -> Report:
     """The smoke pass over a matrix directory, of this tool or of the original one.
 
     Every run is valid and the outputs of a complete matrix are there; each run has its context, configuration, patch
-    and verdicts, and one session per attempt; the thinking level every session recorded is the one its cell declares,
-    the models that answered are named by the declared pattern, and all of it was one version of the agent.
+    and verdicts, its files are those that were committed, and there is one session per attempt; the thinking level
+    every session recorded is the one its cell declares, the models that answered are named by the declared pattern,
+    and all of it was one version of the agent.
 
     Parameters
     ----------
@@ -51,6 +53,7 @@ def _of_run(archive: Archive, archived: ArchivedRun) -> list[str]:
         return [f"is {archived.state}{f', {detail}' if detail else ''}"]
     return [
         *([archived.damage] if archived.damage else []),
+        *([] if archive.original else damage(archived.files)),
         *_files(archive, archived),
         *_sessions(archive, archived),
     ]
@@ -59,7 +62,8 @@ def _of_run(archive: Archive, archived: ArchivedRun) -> list[str]:
 def _files(archive: Archive, archived: ArchivedRun) -> list[str]:
     """What is missing in the directory of a run."""
     files = archived.files
-    owed = [files.configuration, files.patch, *(files.verdict(name) for name in archive.validators)]
+    evidence = [files.configuration, files.patch] if archive.original else []  # of others `damage` says it
+    owed = [*evidence, *(files.verdict(name) for name in archive.validators)]
     missing = [path.relative_to(files.root).as_posix() for path in owed if not path.is_file()]
     for name, validator in archive.validators.items():
         places = [files.context(name), *([files.root / "context.json"] if archive.original else [])]
@@ -99,13 +103,12 @@ def _sessions(archive: Archive, archived: ArchivedRun) -> list[str]:
 
 
 def _outputs(archive: Archive) -> list[str]:
-    """The derived files a complete matrix owes and does not have."""
-    layout = Layout(archive.root)
-    owed = [layout.state, layout.measures, *([layout.synthesis] if archive.complete else [])]
-    if not archive.original and archive.complete:
-        owed += [layout.parquet, layout.synthesis.with_suffix(".html")]
-    missing = [path.name for path in owed if not path.is_file()]
-    return [f"the matrix lacks {', '.join(missing)}"] if missing else []
+    """What a complete matrix owes beside its runs, and what of it is not there or cannot be read."""
+    lacking = [*wholeness.absent(archive), *(f"bricks/{name}" for name in wholeness.missing_bricks(archive))]
+    return [
+        *([f"the matrix lacks {', '.join(lacking)}"] if lacking else []),
+        *(f"{name} is empty or cut off" for name in wholeness.unreadable(archive)),
+    ]
 
 
 def _versions(archive: Archive, report: Report) -> None:

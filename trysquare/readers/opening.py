@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from trysquare.errors import ArchiveError
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix
-from trysquare.outputs import archived_run_dirs
+from trysquare.outputs import archived_run_dirs, own_trace
 from trysquare.readers.original import read_original
 from trysquare.readers.view import Archive, ArchivedCell, ArchivedRun, ArchivedValidator
 
@@ -27,14 +27,15 @@ def open_archive(directory: str | Path) -> Archive:
         return _read(root)
     if is_original(root):
         return read_original(root)
-    what = "holds neither plan.json nor state.json" if root.is_dir() else "is no directory"
-    raise ArchiveError(f"{root} {what}: name a matrix directory.")
+    if root.is_dir() and own_trace(root) is None:
+        raise ArchiveError(f"{root} holds neither plan.json nor state.json: name a matrix directory.")
+    return _read(root)  # which says what is missing
 
 
 def is_original(directory: str | Path) -> bool:
-    """Whether a directory is an archive of the original trysquare: a ledger, and no plan."""
+    """Whether a directory is an archive of the original trysquare: a ledger, and nothing only this one writes."""
     layout = Layout(Path(directory))
-    return layout.state.exists() and not layout.plan.exists()
+    return layout.state.exists() and not layout.plan.exists() and own_trace(layout.root) is None
 
 
 def _read(root: Path) -> Archive:
@@ -64,7 +65,7 @@ def _read(root: Path) -> Archive:
         validators={
             name: ArchivedValidator(validator.mode, validator.digest) for name, validator in matrix.validators.items()
         },
-        rehearsed=matrix.rehearsal is not None or any(run.rehearsed for run in state.runs),
+        rehearsed=state.rehearsed,
         imported=matrix.imported,
         lacks=()
         if matrix.imported is None

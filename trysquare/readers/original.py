@@ -58,6 +58,7 @@ def read_original(root: Path) -> Archive:
         runs=tuple(sorted(runs, key=lambda run: (_position(run.cell, cells), run.repetition))),
         declared=tuple(_declared(runs)),
         validators={name: ArchivedValidator(name) for run in runs for name in _validators(run)},
+        rehearsed=any(row.rehearsed for row in rows.values()),
         lacks=tuple(_lacks(runs, state, cells)),
     )
 
@@ -77,7 +78,7 @@ def _ledger(root: Path) -> Mapping[str, Any]:
 
 def _rows(root: Path) -> dict[str, Run]:
     rows: dict[str, Run] = {}
-    for raw in measures_in(root):
+    for raw in measures_in(root, "restore it from a copy"):
         if not isinstance(raw, dict):
             raise ArchiveError(f"{Layout(root).measures} holds a row that is no object: restore it.")
         row = Run.from_row(raw)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from trysquare import validation
+from trysquare.archive import DAMAGED
 from trysquare.collecting import lost
 from trysquare.errors import TrysquareError
 from trysquare.files import read_json, write_json, write_text
@@ -15,7 +16,6 @@ from trysquare.measure import Run, merge
 from trysquare.readers.planning import planned
 from trysquare.readers.trees import Ground, context_of, ground, rebuild_original, verdicts_of
 from trysquare.readers.view import Archive, ArchivedRun
-from trysquare.replaying import DAMAGED
 
 KEPT = {"valid", "validator_failed"}
 """States of runs that have a tree to score; a run that produced nothing is left alone."""

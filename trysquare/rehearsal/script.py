@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from random import Random
 
+from trysquare.refusals import closest, listed, show
 from trysquare.rehearsal.language import Call, Declared, Fault, Part, Price, Scale, Turn, Usage, read
 from trysquare.rehearsal.reading import ScriptError
 
@@ -103,8 +104,8 @@ class Script:
             "fault": self.declared.faults,
             "judge": self.declared.judges,
         }
-        for kind, listed in entries.items():
-            for number, entry in enumerate(listed, 1):
+        for kind, declared in entries.items():
+            for number, entry in enumerate(declared, 1):
                 if not any(_named(entry.cells, cell) for cell in cells):
                     raise ScriptError(
                         f"{self.name}, {kind} #{number}: `cells` fits no cell of the scenario; "
@@ -113,6 +114,23 @@ class Script:
         for cell in cells:
             for repetition in range(repetitions):
                 self._candidates(cell, repetition)
+
+    def check_tools(self, known: Collection[str]) -> None:
+        """See that every play calls tools that the agent has; `known` are those.
+
+        Raises
+        ------
+        ScriptError
+            Naming the first call of another one, which the agent would answer with an error.
+        """
+        for kind, parts, tools in (("play", self.declared.plays, known), ("judge", self.declared.judges, ("verdict",))):
+            for number, part in enumerate(parts, 1):
+                for call in (call for turn in part.turns for call in turn.calls):
+                    if call.tool not in tools:
+                        raise ScriptError(
+                            f"{self.name}, {kind} #{number}: the agent has no tool {show(call.tool)}"
+                            f"{closest(call.tool, tools)}; the tools are {listed(tools)}."
+                        )
 
     def play(self, cell: str, repetition: int) -> Play:
         """The play of one run, drawn from the seed, the cell and the repetition alone.

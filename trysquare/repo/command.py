@@ -117,6 +117,7 @@ def attempt(
             timeout=timeout,
             capture_output=True,
             ceiling=ceiling,
+            brief=env is None or env.get("GIT_ALLOW_PROTOCOL") == "none",
         )
     except interrupt.TooMuchOutput as error:
         raise TooLarge(f"{_named(args)} printed more than {error.limit / 10**6:g} MB in {cwd}.") from None

@@ -44,7 +44,9 @@ def thaw(bricks: Path, blob: Blob) -> Content:
     try:
         data = (bricks / blob.digest).read_bytes()
     except FileNotFoundError:
-        raise RepoError(f"{bricks / blob.digest} is missing: restore it, the runs of its cell need it.") from None
+        raise RepoError(
+            f"{bricks / blob.digest} is missing: restore it, or launch `run` with the scenario, which writes it again."
+        ) from None
     if digest(data) != blob.digest:
         raise RepoError(f"{bricks / blob.digest} was changed after it was frozen: restore it.")
     return Content(data, blob)

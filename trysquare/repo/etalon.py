@@ -95,9 +95,10 @@ def etalon_file(source: Path, etalon: str, path: str) -> str:
 
 def etalon_files(source: Path, etalon: str) -> list[str]:
     """Every path tracked at the etalon, sorted."""
-    commit = resolve_etalon(source, etalon)
-    listed = git(f"--git-dir={locate(source)}", "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
-    return sorted(names(listed))
+    command = (f"--git-dir={locate(source)}", "ls-tree", "-r", "-z", "--name-only", "--full-tree")
+    if is_commit(etalon) and not (listed := attempt(*command, etalon)).returncode:
+        return sorted(names(listed.stdout))
+    return sorted(names(git(*command, resolve_etalon(source, etalon))))
 
 
 def names(listed: bytes) -> list[str]:

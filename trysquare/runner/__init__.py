@@ -3,9 +3,10 @@
 Nothing here writes but `settle`, which pins what is elsewhere into the work directory.
 """
 
+from trysquare.runner.archived import frozen
 from trysquare.runner.bricks import brick_paths, preflight, read_brick, referenced_paths
 from trysquare.runner.header import header
-from trysquare.runner.notes import available_note, drift_notes
+from trysquare.runner.notes import available_note, drift_notes, gone_note
 from trysquare.runner.plan import Plan, interleave, stream_ceiling
 from trysquare.runner.refusing import (
     refuse_carry,
@@ -15,6 +16,7 @@ from trysquare.runner.refusing import (
     refuse_measured,
     refuse_unknown_cells,
     refuse_unmeasurable,
+    refuse_unusable_places,
 )
 from trysquare.runner.resolving import resolve, resolve_all, settle
 from trysquare.runner.settings import Settings, SettingsError
@@ -36,6 +38,8 @@ __all__ = [
     "brick_paths",
     "drift_notes",
     "extension_path",
+    "frozen",
+    "gone_note",
     "harness_dir",
     "header",
     "install_dependencies",
@@ -52,6 +56,7 @@ __all__ = [
     "refuse_measured",
     "refuse_unknown_cells",
     "refuse_unmeasurable",
+    "refuse_unusable_places",
     "resolve",
     "resolve_all",
     "settle",

@@ -18,7 +18,7 @@ def read_brick(base: Path, value: str) -> str:
     """
     from trysquare.scenario.paths import is_path
 
-    return read_file(base, value) if is_path(value) else value
+    return read_file(base, value) if is_path(value, base) else value
 
 
 def read_file(base: Path, value: str) -> str:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 CONCURRENCY, TIMEOUT, ATTEMPTS, STREAM_LIMIT = 5, 900.0, 3, 50
 """What holds where launch, scenario and machine say nothing: runs, seconds, launches, megabytes."""
 
+TOOLS = ("read", "bash", "edit", "write")
+"""The tools that the agent has by itself."""
+
 MEGABYTE = 10**6
 
 
@@ -177,4 +180,6 @@ def script(scenario: Scenario, repetitions: int) -> bytes:
     played = rehearsal.Script.parse(text, name)
     played.model_id(scenario.agent.model)
     played.check(scenario.cell_names, repetitions)
+    if all(brick.load is None for brick in cited(scenario)):  # an extension may bring tools of its own
+        played.check_tools(TOOLS)
     return text.encode()

@@ -10,7 +10,11 @@ from trysquare.files import read_json
 from trysquare.forms import on_disk, pending_lines
 from trysquare.measure import Run
 from trysquare.outputs import archived_run_dirs, largest, matrices, measures_in
+from trysquare.refusals import listed
 from trysquare.runner.plan import Plan
+
+SHOWN_CELLS = 3
+"""Cells that a line about a text names."""
 
 
 def header(plan: Plan, ask: bool = False) -> list[str]:
@@ -29,6 +33,7 @@ def header(plan: Plan, ask: bool = False) -> list[str]:
         + (f"; at most {_duration(bound)}" if plan.todo else ""),
         *([_spend(plan)] if plan.todo and not matrix.rehearsal else []),
         *(_power(plan) if plan.todo else []),
+        *_texts(plan),
         f"isolation: {matrix.isolation}; layout: {place}",
         *plan.blindness,
         *pending_lines(matrix, on_disk(plan.output, matrix)),
@@ -48,6 +53,28 @@ def _runs(plan: Plan) -> str:
         + (f"; only {', '.join(plan.only)}" if plan.only else "")
         + (f"; set aside first: {', '.join(plan.replay)}" if plan.replay else "")
     )
+
+
+def _texts(plan: Plan) -> list[str]:
+    """How each prompt, context and system prompt was read, as a file or as a text, and by which cells."""
+    from trysquare.scenario.paths import is_path
+
+    cells: dict[str, list[str]] = {}
+    for cell in plan.scenario.cells:
+        declared, frozen = plan.scenario.declared(cell), plan.matrix.cells[cell.name]
+        for key in ("prompt", "context", "system"):
+            digest = getattr(frozen, key)
+            if digest is not None:
+                what = declared[key] if is_path(declared[key], plan.scenario.base) else "text"
+                size = f"{len(plan.bricks[digest].decode()):,}".replace(",", " ")
+                cells.setdefault(f"{key}\n{what}, {size} characters", []).append(cell.name)
+    lines = []
+    for read, names in cells.items():
+        key, _, what = read.partition("\n")
+        several = sum(other.startswith(f"{key}\n") for other in cells) > 1 or len(names) < len(plan.matrix.cells)
+        more = f" and {len(names) - SHOWN_CELLS} more" if len(names) > SHOWN_CELLS else ""
+        lines.append(f"{key}{f' of {listed(names[:SHOWN_CELLS])}{more}' if several else ''}: {what}")
+    return lines
 
 
 def _count(number: int, what: str) -> str:

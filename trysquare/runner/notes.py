@@ -24,6 +24,25 @@ def drift_notes(plan: Plan) -> list[str]:
     return notes
 
 
+def gone_note(plan: Plan) -> list[str]:
+    """What a launch froze and somebody removed since, and that the target `run` writes it again."""
+    layout = plan.output
+    if not archived_run_dirs(plan.directory):
+        return []
+    try:
+        frozen = layout.plan.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return [
+            f"GONE: {layout.plan} was removed; `run` writes it again from the scenario as it is now, "
+            "and measures nothing twice"
+        ]
+    gone = [name for name in plan.bricks if name in frozen and not layout.brick(name).exists()]
+    if not gone:
+        return []
+    files = "1 frozen file" if len(gone) == 1 else f"{len(gone)} frozen files"
+    return [f"GONE: {files} of {layout.bricks} were removed, which scoring reads; `run` writes them again"]
+
+
 def available_note(carried: Carried | None, extend: bool = False) -> list[str]:
     """What a launch says of the runs that a smaller matrix holds: that it carries them, or could."""
     if carried is None:

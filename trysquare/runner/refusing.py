@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from trysquare import archive, places
 from trysquare.errors import ArchiveError, TrysquareError
 from trysquare.files import read_json
 from trysquare.layout import RunLayout
@@ -114,8 +115,9 @@ def refuse_measured(plan: Plan) -> None:
             continue
         found = RunLayout(plan.output.run(run.directory).root)
         try:
-            record = read_json(found.record)
+            record = archive.read_record(found)
         except (FileNotFoundError, NotADirectoryError):
+            archive.refuse_lost(found)
             continue
         what = _difference(record, plan.matrix.cells[run.cell], found)
         if what:
@@ -140,7 +142,7 @@ def _difference(record: Any, cell: CellPlan, found: RunLayout) -> str:
             return ""
         before, now = dict(record["parts"]), dict(cell.parts)
     except (KeyError, TypeError, ValueError):
-        raise ArchiveError(f"{found.record} is not a record of a run: restore it, or delete {found.root}.") from None
+        raise ArchiveError(f"{found.record} is not a record of a run: {archive.remedy(found)}.") from None
     names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     return ", ".join(names) or "declaration"
 
@@ -189,6 +191,29 @@ def refuse_inherited_context(plan: Plan) -> None:
                     f"work directory {workdir}: move that file, or set [defaults] workdir of the machine file to a "
                     "place that has none above it."
                 )
+
+
+def refuse_unusable_places(plan: Plan, *, tried: bool = False) -> None:
+    """Refuse a work directory, or a directory of results, that nothing can be written into; see `places.unusable`.
+
+    Raises
+    ------
+    TrysquareError
+        Naming both when both are.
+    """
+    problems = []
+    machine = plan.config.path or "the machine file"
+    if problem := places.unusable(Path(plan.matrix.workdir), tried=tried):
+        problems.append(
+            f"{machine}: [defaults] workdir: {plan.matrix.workdir} cannot be used: {problem}; set it to a directory "
+            "that can be written into."
+        )
+    if problem := places.unusable(plan.directory, tried=tried):
+        problems.append(
+            f"{plan.directory} cannot be used: {problem}; name another directory for the results (--config output=DIR)."
+        )
+    if problems:
+        raise TrysquareError("\n".join(problems))
 
 
 def refuse_moved(plan: Plan) -> None:

@@ -1,14 +1,14 @@
 """From a scenario and a machine to a plan. Reads, and writes nothing; `settle` alone reaches out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trysquare import config as machine
-from trysquare import rounds
+from trysquare import places, rounds
 from trysquare.config import Config
-from trysquare.errors import RepoError
-from trysquare.layout import Layout
+from trysquare.errors import RepoError, TrysquareError
+from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import CellPlan, Matrix, Rehearsal, RunPlan
 from trysquare.outputs import Carried, carryable, experiment_name
 from trysquare.refusals import Gathering
@@ -128,6 +128,10 @@ def resolve(
     root = Path(output_root) / f"{REHEARSAL}s" if rehearsed else Path(output_root)
     matrix, bricks = _matrix(scenario, config, root, wish)
     layout = Layout(root / matrix.name)
+    if problem := places.blocked(layout.root):
+        raise TrysquareError(
+            f"{layout.root} cannot be used: {problem}; name another directory for the results (--config output=DIR)."
+        )
     matrix = rounds.settled(layout, matrix, rejudge)
     offer = carryable(root, scenario, matrix, matrix.protocol.repetitions, wish.only)
     if extend:
@@ -148,9 +152,23 @@ def resolve(
         replay=wish.replay,
         only=wish.only,
     )
-    said = (*notes.drift_notes(plan), *notes.available_note(offer, extend), *subagents.unpriced_note(matrix))
-    said = (*said, *rounds.notes(layout, matrix, rejudge))
-    return replace(plan, notes=said)
+    said = (
+        *notes.gone_note(plan),
+        *notes.drift_notes(plan),
+        *notes.available_note(offer, extend),
+        *subagents.unpriced_note(matrix),
+    )
+    return replace(plan, notes=(*said, *rounds.notes(matrix, _judged(plan), rejudge)))
+
+
+def _judged(plan: Plan) -> Iterator[RunLayout | None]:
+    """Where the verdicts of each run of a launch are, None for a run that is to be measured again."""
+    carried, todo = {} if plan.carried is None else plan.carried.trees, {run.id for run in plan.todo}
+    for run in plan.matrix.runs.values():
+        if run.id in carried:
+            yield RunLayout(carried[run.id])
+        elif not plan.only or run.cell in plan.only:
+            yield None if run.id in todo else plan.output.run(run.directory)
 
 
 def _matrix(scenario: Scenario, config: Config, root: Path, wish: Wish) -> tuple[Matrix, Mapping[str, bytes]]:

@@ -87,8 +87,8 @@ def _check_etalon(draft: Draft, etalon: str) -> None:
 
 
 def _check_pattern(draft: Draft, where: str, pattern: str) -> None:
-    if CONTROL.search(pattern) or pattern.startswith("/") or ".." in PurePosixPath(pattern).parts:
-        draft.refuse(where, f"found {show(pattern)}; write a glob pattern relative to the tree, without `..`.")
+    if CONTROL.search(pattern) or pattern.startswith(("/", "./")) or ".." in PurePosixPath(pattern).parts:
+        draft.refuse(where, f"found {show(pattern)}; write a glob pattern relative to the tree, without `./` or `..`.")
 
 
 def _check_agent(draft: Draft) -> None:
@@ -107,7 +107,7 @@ def _check_texts(draft: Draft) -> None:
     for where, lines in blocks(draft.file):
         texts += [(where, name, getattr(lines, name)) for name in ("prompt", "context", "system")]
     for where, name, text in texts:
-        if text is not None and not is_path(text):
+        if text is not None and not is_path(text, draft.base):
             _check_text(draft, f"{where} {name}", name, text)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from trysquare.refusals import Refusals, show
 from trysquare.scenario.language import ScenarioFile
@@ -17,11 +17,15 @@ WORD_BYTES = 100
 
 @dataclass(frozen=True)
 class Draft:
-    """The sections of a file that have the right shape, the names of the others, and the problems noted so far."""
+    """The sections of a file that have the right shape, the names of the others, and the problems noted so far.
+
+    `base` is the directory that paths of the file are relative to.
+    """
 
     file: ScenarioFile
     broken: frozenset[str]
     refusals: Refusals
+    base: Path = Path()
 
     def sound(self, *sections: str) -> bool:
         """Whether none of these sections was left out because of its shape."""

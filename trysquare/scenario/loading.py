@@ -21,8 +21,10 @@ FILE_LIMIT = 5 * 2**20
 """Bytes a TOML file may have."""
 
 
-def load(path: str | Path) -> Scenario:
+def load(path: str | Path, files: bool = True) -> Scenario:
     """The experiment that a file describes. Reads it and the files it points at; writes nothing, runs nothing.
+
+    Without `files` those it points at need not be there.
 
     Raises
     ------
@@ -30,7 +32,7 @@ def load(path: str | Path) -> Scenario:
         With one line for each problem, when it is not a well-formed experiment.
     """
     path = Path(path)
-    return parse(read_toml(path, ScenarioError, "a scenario"), path)
+    return parse(read_toml(path, ScenarioError, "a scenario"), path, files)
 
 
 def read_toml(path: Path, error: type[TrysquareError], what: str) -> dict[str, Any]:
@@ -69,7 +71,7 @@ def _syntax(problem: ValueError) -> str:
     return f"TOML syntax error at {where}: {found[1]}; correct it."
 
 
-def parse(raw: Mapping[str, Any], path: Path) -> Scenario:
+def parse(raw: Mapping[str, Any], path: Path, files: bool = True) -> Scenario:
     """The experiment that the tables of a file describe; paths are relative to the directory of `path`.
 
     Raises
@@ -88,11 +90,11 @@ def parse(raw: Mapping[str, Any], path: Path) -> Scenario:
             f"{path}: is a machine file, not a scenario; pass it as machine_file and name a scenario here."
         )
     file, broken = shape.read(ScenarioFile, raw, refusals, DEPTHS)
-    draft = Draft(file, broken, refusals)
+    draft = Draft(file, broken, refusals, path.parent)
     expanded = cells.expand(file, refusals) if draft.sound("axes", "values", "variants", "presets") else ()
     checks.check(draft, expanded, file.scenario.name or path.stem)
-    references = tuple(paths.references(file))
-    for reference in references:
+    references = tuple(paths.references(file, path.parent))
+    for reference in references if files else ():
         paths.check(reference, path.parent, refusals)
     refusals.settle()
     return _scenario(file, expanded, references, path)

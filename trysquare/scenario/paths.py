@@ -1,6 +1,7 @@
 """Files a scenario points at: which values are paths, and what has to be there."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,6 @@ from trysquare.scenario.cells import blocks
 from trysquare.scenario.language import Brick, ScenarioFile
 from trysquare.scenario.model import Reference
 from trysquare.scenario.validators import Judge, Script
-
-SUFFIXES = (".md", ".txt", ".json", ".toml")
-"""Endings that make a value without `/` a path."""
 
 REPOSITORY = "@repository"
 """The context that keeps the repository's own context files in force."""
@@ -24,21 +22,39 @@ TEXT_LIMIT = 10 * 2**20
 """Bytes one text of a scenario may have."""
 
 
-def is_path(value: str) -> bool:
-    """Whether an inline-or-path value is a path: no newline, no space, and a `/` or a known ending."""
-    return not any(letter in value for letter in "\n\r ") and ("/" in value or value.endswith(SUFFIXES))
+def is_path(value: str, base: Path) -> bool:
+    """Whether an inline-or-path value is a path, relative to `base`.
+
+    It is one when it is a single line that names something there, in whatever case, or that is one word with a `/`, an
+    ending, or nothing but dots. Such a value is never a text, also when there is no such file.
+    """
+    word = value.strip()
+    if not word or "\n" in word or "\r" in word:
+        return False
+    if not re.search(r"\s", word) and ("/" in word or re.search(r"\.\w+$", word) or not word.strip(".")):
+        return True
+    return bool(_namesakes(word, base))
 
 
-def references(file: ScenarioFile) -> Iterator[Reference]:
-    """Every file that the valid sections of a scenario point at."""
+def _namesakes(word: str, base: Path) -> list[str]:
+    """What lies where a path points and has its name, whatever the case of its letters."""
+    path = base / word
+    try:
+        return sorted(each.name for each in path.parent.iterdir() if each.name.casefold() == path.name.casefold())
+    except (OSError, ValueError):
+        return []
+
+
+def references(file: ScenarioFile, base: Path) -> Iterator[Reference]:
+    """Every file that the valid sections of a scenario point at; paths are relative to `base`."""
     if file.scenario.hypothesis is not None:
         yield Reference("[scenario] hypothesis", file.scenario.hypothesis, "text")
     if file.task is not None:
-        yield from _texts("[task]", prompt=file.task.prompt)
+        yield from _texts("[task]", base, prompt=file.task.prompt)
         if file.task.setup is not None:
             yield Reference("[task] setup", file.task.setup, "executable")
     for where, lines in blocks(file):
-        yield from _texts(where, prompt=lines.prompt, context=lines.context, system=lines.system)
+        yield from _texts(where, base, prompt=lines.prompt, context=lines.context, system=lines.system)
         if lines.setup is not None:
             yield Reference(f"{where} setup", lines.setup, "executable")
     for name, brick in file.harness.items():
@@ -51,9 +67,9 @@ def references(file: ScenarioFile) -> Iterator[Reference]:
             yield Reference(f"{where} rubric", validator.rubric, "text")
 
 
-def _texts(where: str, **values: str | None) -> Iterator[Reference]:
+def _texts(where: str, base: Path, **values: str | None) -> Iterator[Reference]:
     for name, value in values.items():
-        if value is not None and value != REPOSITORY and is_path(value):
+        if value is not None and value != REPOSITORY and is_path(value, base):
             yield Reference(f"{where} {name}", value, "text")
 
 
@@ -84,8 +100,11 @@ def missing(reference: Reference, base: Path) -> str | None:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
+        near = next(iter(_namesakes(value.strip(), base)), "")
+        meant = f" (did you mean {show((Path(value.strip()).parent / near).as_posix())}?)" if near else ""
         return (
-            f"{show(value)} is a path and cannot be read at {path} ({reason.lower()}); correct it, or write the file."
+            f"{show(value)} is a path and cannot be read at {base / value.strip()} ({reason.lower()}){meant}; "
+            "correct it, or write the file."
         )
     if kind == "tree" and stat.S_ISDIR(mode):
         return None
@@ -96,7 +115,19 @@ def missing(reference: Reference, base: Path) -> str | None:
         return f"{show(value)} is not executable; run chmod +x on it."
     if kind == "command" and path.suffix != ".py" and not os.access(path, os.X_OK):
         return f"{show(value)} is neither executable nor a .py file; run chmod +x on it."
-    return _unreadable(path, value, kind)
+    return _unreadable(path, value, kind) or (_misnamed(path, value) if kind == "command" else None)
+
+
+def _misnamed(path: Path, value: str) -> str | None:
+    """Why a `.py` file is not what runs it: its first line asks for something that is not Python."""
+    with path.open("rb") as file:
+        first = file.readline(200).decode("utf-8", "replace").strip()
+    if path.suffix != ".py" or not first.startswith("#!") or re.search(r"python|pypy", first):
+        return None
+    return (
+        f"{show(value)} begins with {show(first)}, but a .py file is run with the Python of trysquare; rename it, or "
+        "remove that line."
+    )
 
 
 def _unreadable(path: Path, value: str, kind: str) -> str | None:

@@ -105,7 +105,10 @@ def _example(path: Sequence[str | int], field: FieldInfo | None) -> str:
     if field is None or not field.examples:
         return "what the reference describes"
     name = next(part for part in reversed(path) if isinstance(part, str))
-    return f"{name} = {toml(field.examples[0])} ({field.description})"
+    example = field.examples[0]
+    if isinstance(example, dict):  # the place is one entry of the table, whose name the file has chosen
+        example = next(iter(example.values()))
+    return f"{key(name)} = {toml(example)} ({field.description})"
 
 
 def _choices(field: FieldInfo | None) -> list[str]:

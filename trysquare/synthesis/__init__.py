@@ -6,7 +6,7 @@ give the same bytes.
 
 from trysquare.synthesis.building import build, unlinked
 from trysquare.synthesis.evidence import gather
-from trysquare.synthesis.forms import markdown, page
+from trysquare.synthesis.forms import markdown, page, page_pieces
 from trysquare.synthesis.model import Cell, Claim, Evidence, Link, Panel, RunRow, Synthesis
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "gather",
     "markdown",
     "page",
+    "page_pieces",
     "unlinked",
 ]

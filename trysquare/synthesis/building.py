@@ -7,6 +7,7 @@ from trysquare.matrix import Matrix
 from trysquare.measure import Run, metric_kind, valid_runs
 from trysquare.plots import Gap, Sample
 from trysquare.synthesis.asked import aspects, pieces, prompt
+from trysquare.synthesis.barring import Bars
 from trysquare.synthesis.caveats import Launches, facts, warnings
 from trysquare.synthesis.claims import claims, level, words
 from trysquare.synthesis.model import Cell, Evidence, Link, Panel, RunRow, Synthesis, Tables
@@ -61,7 +62,8 @@ def build(
     reference = verdict.reference if reference is None else reference
     by_cell = group(rows, tuple(matrix.cells))
     tables = _tables(matrix, by_cell, reference)
-    sorted_claims = claims(tables.gaps, tables.measures, by_cell, reference, verdict.validity)
+    bars = Bars.of(matrix, by_cell, evidence or {}, reference)
+    sorted_claims = claims(tables.gaps, tables.measures, by_cell, verdict.validity, bars)
     barred = {(claim.cell, claim.column) for claim in sorted_claims.withheld}
     archived = evidence or {}
     shown = columns([name for name in matrix.declared if metric_kind(rows, name) != "diagnostic"], rows)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from trysquare.measure import Tally, counted, tally, valid_runs
+from trysquare.measure import Tally, counted, tally
+from trysquare.synthesis.barring import Bars
 from trysquare.synthesis.model import Claim
 from trysquare.table import GapRow, Measure, finding, sample
 from trysquare.table.measures import ByCell
@@ -35,12 +36,12 @@ class Claims:
 
 
 def claims(
-    rows: Sequence[GapRow], measures: Sequence[Measure], by_cell: ByCell, reference: str, validity: Sequence[str]
+    rows: Sequence[GapRow], measures: Sequence[Measure], by_cell: ByCell, validity: Sequence[str], bars: Bars
 ) -> Claims:
-    """Sort every gap, the criterion before the costs: established ones may be said, except costs of disturbed runs."""
+    """Sort every gap, the criterion before the costs: established ones may be said where nothing bars them."""
     said, withheld, unsaid = [], [], []
     last = len(measures) - 1
-    disturbed = {cell for cell, runs in by_cell.items() if any(run.disturbed for run in valid_runs(runs, validity))}
+    reference = bars.reference
     left_out = {cell: _left_out(cell, tally(runs, validity)) for cell, runs in by_cell.items()}
     for row in rows:
         for position in (last, *range(last)):
@@ -50,8 +51,8 @@ def claims(
             claim = _claim(row.cell, measure, verdict, samples, cost)
             if verdict is None or not verdict.established:
                 unsaid.append(claim)
-            elif cost and disturbed & {row.cell, reference}:
-                withheld.append(claim)
+            elif reasons := bars.against(row.cell, cost=cost):
+                withheld.append(replace(claim, cautions=reasons))
             else:
                 partial = (left_out[cell] for cell in (row.cell, reference) if left_out[cell])
                 said.append(replace(claim, cautions=(*claim.cautions, *partial)))

@@ -5,6 +5,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from trysquare import stored
 from trysquare.assay.patterns import is_artefact
 from trysquare.files import read_json
 from trysquare.layout import Layout, RunLayout
@@ -85,9 +86,9 @@ def _hidden(matrix: Matrix, configuration: Mapping[str, Any]) -> tuple[str, ...]
 
 def _judges(matrix: Matrix, root: Path) -> dict[str, tuple[str, str | None]]:
     found = {}
-    for name in [name for name, validator in matrix.validators.items() if validator.mode == "judge"]:
+    for name, validator in [each for each in matrix.validators.items() if each[1].mode == "judge"]:
         try:
-            verdict = read_json(RunLayout(root).verdict(name))
+            verdict = stored.verdict(RunLayout(root), validator)
         except FileNotFoundError:
             continue
         found[name] = (str(verdict.get("criteria")), verdict.get("model_id"))

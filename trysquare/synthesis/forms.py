@@ -1,7 +1,7 @@
 """The two forms of a synthesis: markdown, and one page that needs nothing else."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 FILES = ("plan.json", "measures.json", "measures.parquet", "launches.jsonl")
 """The files of a matrix that the page links to, beside those of its runs."""
+
+PIECE = 1000
+"""How many strings of a template make one piece of a page."""
 
 THIN = "\u202f"
 """A thin space that does not break: between thousands."""
@@ -42,6 +45,11 @@ def page(s: Synthesis, files: Iterable[Link] | None = None) -> str:
 
     `files` are the links to what it was made from, by default those of a matrix directory.
     """
+    return "".join(page_pieces(s, files))
+
+
+def page_pieces(s: Synthesis, files: Iterable[Link] | None = None) -> Iterator[str]:
+    """The same page in pieces, of which a large matrix has too many to hold them all."""
     parts = {
         "scores": tables.scores(s),
         "costs": tables.costs(s),
@@ -50,7 +58,9 @@ def page(s: Synthesis, files: Iterable[Link] | None = None) -> str:
         "pictures": [_pictures(panel) for panel in s.panels],
         "files": [Link(name, name) for name in FILES] if files is None else list(files),
     }
-    return environment(html=True).get_template("page.html.j2").render(_common(s), **parts)
+    stream = environment(html=True).get_template("page.html.j2").stream(_common(s), **parts)
+    stream.enable_buffering(PIECE)
+    return stream
 
 
 def _common(s: Synthesis) -> dict[str, Any]:

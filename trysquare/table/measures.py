@@ -46,8 +46,8 @@ def sample(runs: Iterable[Run], measure: Measure, validity: Sequence[str] = ()) 
         value = measure.extract(run)
         if value is not None and kind(value) == "diagnostic":
             raise VerdictError(
-                f"{measure.name} of run {run.id} is {value!r}, which is no number to compare: correct measures.json, "
-                "or run `collect` to write it again."
+                f"{measure.name} of run {run.id} is {value!r}, which is no number to compare: remove measures.json, "
+                "and `trysquare render` on the matrix writes it again."
             )
         values += [] if value is None else [value]
     return values

@@ -1,7 +1,7 @@
 """Runs as a tidy pandas frame."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trysquare.measure.aggregate import Run
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 def frame(runs: Iterable[Run], order: Sequence[str] = ()) -> "pandas.DataFrame":
     """One row a run: its identity and state, its usage, then one column per metric, missing where it was not judged.
 
-    A metric named like another column is found under `metric.<name>`.
+    A metric named like another column is found under `metric.<name>`. Where a script played the model in any run, a
+    column `rehearsed` is true in every row.
 
     Parameters
     ----------
@@ -27,7 +28,9 @@ def frame(runs: Iterable[Run], order: Sequence[str] = ()) -> "pandas.DataFrame":
     runs = list(runs)
     cells = list(dict.fromkeys((*order, *(run.cell for run in runs))))
     runs.sort(key=lambda run: (cells.index(run.cell), run.repetition))
-    table = pandas.DataFrame([_row(run) for run in runs], columns=None if runs else [*_row(Run("", "", 0))])
+    marks = {"rehearsed": True} if any(run.rehearsed for run in runs) else {}
+    rows = [_row(run, marks) for run in runs]
+    table = pandas.DataFrame(rows, columns=None if runs else [*_row(Run("", "", 0), {})])
     table = table.convert_dtypes()
     table["cell"] = pandas.Categorical(table["cell"], categories=cells, ordered=True)
     return table
@@ -47,7 +50,7 @@ def _text(value: Any) -> str | None:
     return None if missing else _encodable(json.dumps(value, ensure_ascii=False))
 
 
-def _row(run: Run) -> dict[str, Any]:
+def _row(run: Run, marks: Mapping[str, bool]) -> dict[str, Any]:
     fixed = {
         "id": run.id,
         "cell": run.cell,
@@ -56,6 +59,7 @@ def _row(run: Run) -> dict[str, Any]:
         "attempts": run.attempts,
         "duration": run.duration,
         **run.usage,
+        **marks,
     }
     metrics = {f"metric.{name}" if name in fixed else name: value for name, value in run.metrics.items()}
     return fixed | {_encodable(name): _encodable(value) for name, value in metrics.items()}

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -77,7 +77,8 @@ def run_judge(
     trace
         Where the stream goes; homes and sessions are made beside it.
     """
-    return call_judge(validator, Path(directory), prompt, Path(trace), Limits(timeout, attempts, ceiling), brick).result
+    limits = Limits(timeout, attempts, ceiling)
+    return call_judge(validator, Path(directory), prompt, Path(trace), limits, Setting(brick=brick)).result
 
 
 @dataclass(frozen=True)
@@ -89,28 +90,32 @@ class Limits:
     ceiling: int | None = None
 
 
-def call_judge(
-    validator: Judge,
-    room: Path,
-    prompt: str,
-    trace: Path,
-    limits: Limits,
-    brick: str | Path = EXTENSION,
-    *,
-    offered: Mapping[str, Any] | None = None,
-) -> Judgement:
-    """Run a judge as `run_judge` does, and tell every launch; `offered` are the models of a rehearsal's provider."""
+@dataclass(frozen=True)
+class Setting:
+    """What a judge is called with beside its question.
+
+    `brick` is the extension that registers the tool, `offered` are the models of a rehearsal's provider. `failed` is
+    called with each launch that gave no verdict, as it ends.
+    """
+
+    brick: str | Path = EXTENSION
+    offered: Mapping[str, Any] | None = None
+    failed: Callable[[Launch], object] | None = None
+
+
+def call_judge(validator: Judge, room: Path, prompt: str, trace: Path, limits: Limits, setting: Setting) -> Judgement:
+    """Run a judge as `run_judge` does, and tell every launch."""
     config, work = validator.config, trace.absolute().parent
     question = work / "dossier.md"
     write_text(question, prompt)
-    env = _environment(work / "home", validator, offered)
+    env, offered = _environment(work / "home", validator, setting.offered), setting.offered
     provider = config["provider"] if offered is None else next(iter(offered["providers"]))
     launches: list[Launch] = []
     for attempt in range(1, limits.attempts + 1):
         sessions = work / f"session-{attempt}"
         sessions.mkdir()
         model = (provider, config["model"], config["thinking"])
-        told = agent.ask(question, INSTRUCTIONS, model, sessions, (TOOL, Path(brick)))
+        told = agent.ask(question, INSTRUCTIONS, model, sessions, (TOOL, Path(setting.brick)))
         outcome = agent.run(room, told, limits.timeout, trace, limits.ceiling, env=env)
         found = sorted(sessions.glob("*.jsonl"))
         verdict = read_verdict(
@@ -120,6 +125,8 @@ def call_judge(
         launches.append(Launch(tuple(found), outcome.usage, outcome.duration, problem, outcome.stderr, outcome.model))
         if verdict is not None and not problem:
             return Judgement(Result(validator.mode, verdict, _log(launches)), tuple(launches))
+        if setting.failed is not None:
+            setting.failed(launches[-1])
         if verdict is not None or outcome.signalled or outcome.overflowed:
             break
     detail = f"{launches[-1].detail} ({counted(len(launches), 'launch', 'launches')})"

@@ -35,6 +35,8 @@ def answer(text: bytes, declared: Sequence[str]) -> dict[str, Any]:
     Unusable
         When it is not strict JSON, has another shape, or leaves a declared metric unanswered.
     """
+    if not text.strip():
+        raise Unusable("printed nothing, where one JSON object with `metrics` belongs on its standard output")
     try:
         data = json.loads(text.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_unique)
         _check_values(data)

@@ -2,8 +2,8 @@
 
 import hashlib
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,23 +34,28 @@ VALIDATOR = "vally"
 NAMELESS = "stimulus"
 DRAWS, SEED = 10_000, 20_260_729
 UNKNOWN = "not recorded"
+NO_GRADE = "the trial has no gradeResult with passed = true or false"
 
 
 @dataclass(frozen=True)
 class Imported:
-    """One matrix that was written: where, and how many of its trials count."""
+    """One matrix that was written: where, how many of its trials count, and why the others do not."""
 
     directory: Path
     cells: int
     trials: int
-    valid: int
+    empty: Mapping[str, int]
 
     @property
-    def line(self) -> str:
-        """The counts in words."""
-        empty = self.trials - self.valid
-        said = f"{counted(self.cells, 'variant')}, {self.valid} of {counted(self.trials, 'trial')} valid"
-        return f"{self.directory}: {said}{f', {empty} empty' if empty else ''}"
+    def lines(self) -> list[str]:
+        """The counts in words, then a line for each reason why trials are empty, the most frequent first."""
+        empty = sum(self.empty.values())
+        said = f"{counted(self.cells, 'variant')}, {self.trials - empty} of {counted(self.trials, 'trial')} valid"
+        reasons = sorted(self.empty.items(), key=lambda each: -each[1])
+        return [
+            f"{self.directory}: {said}{f', {empty} empty' if empty else ''}",
+            *(f"  {count} empty: {reason}" for reason, count in reasons),
+        ]
 
 
 @dataclass(frozen=True)
@@ -205,7 +210,7 @@ def _row(scenario: str, variant: str, position: int, trial: Trial, graders: Sequ
     grade = trial.grade or {}
     if not trial.ran or grade.get("passed") is None:
         made.state = "empty"
-        made.detail = f"the trial is {trial.status}" if not trial.ran else "the trial has no grade"
+        made.detail = f"the status of the trial is {show(trial.status)}" if not trial.ran else NO_GRADE
         return made
     made.metrics = {"passed": grade["passed"], **({} if grade["score"] is None else {"score": grade["score"]})}
     made.metrics |= {f"grade.{name}": passed for name, passed in grade["graders"].items()}
@@ -237,4 +242,4 @@ def _write(output: Path, made: _Made) -> Imported:
     write_bytes(layout.brick(_prompt(made.stimulus)), _text(made.stimulus))
     write_json(layout.measures, [run.row() for run in rows])
     made.matrix.save(layout.plan)
-    return Imported(directory, len(order), len(rows), sum(run.state == "valid" for run in rows))
+    return Imported(directory, len(order), len(rows), Counter(run.detail for run in rows if run.state != "valid"))

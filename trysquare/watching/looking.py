@@ -91,7 +91,7 @@ class Watcher:
             title=state.matrix.experiment.title,
             status=status_line(self.layout.root.name, state),
             complete=state.complete,
-            rehearsed=state.matrix.rehearsal is not None,
+            rehearsed=state.rehearsed,
             cells=tuple(_cells(state, Counter(beat.cell for beat, _ in flying))),
             runs=() if state.complete else tuple(replace(run, beat=_said(run.beat)) for run in runs),
         )

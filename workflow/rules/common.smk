@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(workflow.basedir))
+sys.path.insert(0, str(Path(str(workflow.current_basedir)).parent.parent))
 
 from trysquare.launch import Launch
 

@@ -1,10 +1,23 @@
 # in:  the measures of a matrix
-# out: synthesis.md and synthesis.html, with their pointer; the target renders stored measures alone
+# out: synthesis.md, synthesis.html and the pages of runs, with their pointer and what a report shows of them;
+#      the target renders stored measures alone
 rule render_matrix:
     input:
         LAUNCH.collect_pointer,
     output:
-        "{matrix}/ledger/render.{digest}",
+        pointer="{matrix}/ledger/render.{digest}",
+        page=report(
+            "{matrix}/ledger/report.{digest}.html",
+            caption="../report/synthesis.rst",
+            category="Synthesis",
+            labels=LAUNCH.labels,
+        ),
+        runs=report(
+            "{matrix}/ledger/report.{digest}.csv",
+            caption="../report/runs.rst",
+            category="Runs",
+            labels=LAUNCH.labels,
+        ),
     log:
         "{matrix}/logs/render.{digest}.log",
     priority: 10**6
@@ -12,7 +25,7 @@ rule render_matrix:
     conda:
         "../../envs/trysquare.yaml"
     shell:
-        "exec python -m trysquare.jobs.render --pointer {output:q} {wildcards.matrix:q} > {log:q} 2>&1"
+        "exec python -m trysquare.jobs.render --pointer {output.pointer:q} {wildcards.matrix:q} > {log:q} 2>&1"
 
 
 rule render_reference:
