@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from trysquare.files import write_json
+from trysquare.files import digest, write_json
 from trysquare.matrix import (
     Agent,
     CellPlan,
@@ -36,7 +36,7 @@ LAUNCHES = [
 
 def cell_plan(name: str, **parts) -> CellPlan:
     return CellPlan(
-        **{"name": name, "fingerprint": "f" * 24, "parts": {}, "thinking": "off", "prompt": "a" * 24} | parts
+        **{"name": name, "fingerprint": digest(name), "parts": {}, "thinking": "off", "prompt": "a" * 24} | parts
     )
 
 

@@ -1,5 +1,6 @@
 """What the archive of a matrix says: every run's state and measures, derived from disk alone."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,12 +9,15 @@ from typing import Any
 
 from trysquare import archive, history, rounds, stored
 from trysquare.errors import ArchiveError
-from trysquare.files import dumps, read_json, read_lines, write_json, write_text
+from trysquare.files import digests, read_json, read_lines, write_json, write_text
 from trysquare.forms.answers import PENDING, answered, pending_lines
 from trysquare.layout import Layout, RunLayout, plain
 from trysquare.matrix import Matrix, ValidatorPlan
-from trysquare.measure import Run, merge
+from trysquare.measure import Run, merge, one_line
 from trysquare.outputs import cell_dir, incomplete_note
+
+UNSCORED, OLDER = "not scored yet", "scored with an older validator"
+KINDS = ("validator_failed", "unscored", "damaged")
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ def lost(before: Iterable[Mapping[str, Any]], runs: Iterable[Run]) -> list[str]:
     now = {run.id: run for run in runs}
     return [
         f"lost: {name} of run {row['id']} ({row['cell']}, repetition {row['repetition']}) had the value "
-        f"{dumps(value).strip()} and has none now: {_why_lost(now[row['id']], name)}"
+        f"{json.dumps(value, ensure_ascii=False)} and has none now: {_why_lost(now[row['id']], name)}"
         for row in before
         if row["id"] in now
         for name, value in row["metrics"].items()
@@ -82,7 +86,7 @@ def lost(before: Iterable[Mapping[str, Any]], runs: Iterable[Run]) -> list[str]:
 
 
 def _why_lost(run: Run, metric: str) -> str:
-    return run.unjudged.get(metric) or run.detail or "it is no longer returned"
+    return one_line(run.unjudged.get(metric) or run.detail) or "it is no longer returned"
 
 
 def _undeclared(layout: Layout, matrix: Matrix) -> list[Run]:
@@ -167,11 +171,11 @@ def _verdict(run: RunLayout, validator: ValidatorPlan) -> tuple[dict[str, Any] |
     try:
         verdict = stored.verdict(run, validator)
     except FileNotFoundError:
-        return None, "not scored yet"
+        return None, UNSCORED
     except ArchiveError as error:
         return None, str(error)
     if verdict.get("digest") != validator.digest:
-        return None, "scored with an older validator"
+        return None, OLDER
     if "failed" in verdict:
         return None, str(verdict["failed"])
     return verdict, rounds.lacking(validator, verdict) if validator.mode == "judge" else ""
@@ -222,11 +226,17 @@ def status_line(directory: str | Path, state: State) -> str:
 
 def _incomplete(state: State) -> str:
     failed = [state.details[name] for name, found in state.states.items() if found == "validator_failed"]
-    damaged = sum(detail.startswith(archive.DAMAGED) for detail in failed)
-    counts = Counter({**state.counts, "validator_failed": len(failed) - damaged, "damaged": damaged})
-    return incomplete_note(
-        counts, [detail for detail in failed if not detail.startswith(archive.DAMAGED)], _act(state.matrix, failed)
-    )
+    kinds = Counter(map(_kind, failed))
+    counts = Counter({**state.counts, **dict.fromkeys(KINDS, 0), **kinds})
+    told = [detail for detail in failed if _kind(detail) == "validator_failed"]
+    return incomplete_note(counts, told, _act(state.matrix, failed))
+
+
+def _kind(detail: str) -> str:
+    """What the line calls a run that has no verdict: scoring it, not another validator, is what some of them need."""
+    if detail.startswith(archive.DAMAGED):
+        return "damaged"
+    return "unscored" if all(part.endswith((UNSCORED, OLDER)) for part in detail.split("; ")) else "validator_failed"
 
 
 def _act(matrix: Matrix, details: Sequence[str]) -> str:
@@ -286,10 +296,10 @@ def _write_parquet(layout: Layout, state: State) -> None:
     neighbour.replace(layout.parquet)
 
 
-def emit_pointer(pointer: Path) -> None:
-    """Write an engine's pointer to derived files, and remove the older ones of its kind."""
+def emit_pointer(pointer: Path, derived: Iterable[Path]) -> None:
+    """Write an engine's pointer to derived files, which keeps their digests, and remove the older ones of its kind."""
     kind = pointer.name.rpartition(".")[0]
     for older in pointer.parent.glob(f"{kind}.*"):
         older.unlink()
     for name in {plain(pointer.name), pointer.name}:
-        write_json(pointer.with_name(name), {})
+        write_json(pointer.with_name(name), digests(derived))

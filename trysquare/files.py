@@ -1,7 +1,6 @@
 """Reading and writing the files of a matrix: canonical, atomic, and only when something changes."""
 
 import errno
-import filecmp
 import hashlib
 import json
 import os
@@ -22,6 +21,17 @@ def digest(data: Any) -> str:
     if not isinstance(data, bytes):
         data = _text(data, sort_keys=True).encode()
     return hashlib.blake2s(data, digest_size=12).hexdigest()
+
+
+def digests(paths: Iterable[Path]) -> dict[str, str]:
+    """The digest of each file by its name.
+
+    Raises
+    ------
+    OSError
+        When one cannot be read.
+    """
+    return {path.name: digest(path.read_bytes()) for path in paths}
 
 
 def dumps(data: Any) -> str:
@@ -82,6 +92,8 @@ def write_text(path: str | Path, text: str) -> bool:
 
 def write_pieces(path: str | Path, pieces: Iterable[str]) -> None:
     """`write_text` for a text that is too long to be held at once; a file that says the same keeps its date."""
+    import filecmp
+
     path = Path(path)
     with replacing(path) as neighbour:
         with neighbour.open("wb") as handle:

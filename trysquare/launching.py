@@ -4,6 +4,7 @@ import fcntl
 import os
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,10 +16,11 @@ from typing import Any
 
 from trysquare import agent, capacity, carrying, remote, runner
 from trysquare.collecting import State, status_line
-from trysquare.errors import TrysquareError
+from trysquare.errors import ArchiveError, TrysquareError
 from trysquare.files import append_line, write_bytes
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
+from trysquare.outputs import measures_in
 
 UNPACED = 10_000
 """Jobs per time span from which on a limit is none; the profiles set it."""
@@ -58,6 +60,15 @@ def chain(workflow: Any, start: Callable[[], None], finish: Callable[[], None]) 
 def _both(ours: Callable[[], None], theirs: Callable[[str], None], log: str) -> None:
     ours()
     theirs(log)
+
+
+def measures_before(layout: Layout) -> list[dict[str, Any]]:
+    """The rows an earlier launch left, to tell what is lost; none of a damaged file, which is made again."""
+    try:
+        return measures_in(layout.root)
+    except ArchiveError as error:
+        print(f"{error} It is written again; metrics it held and that are gone are not named.", file=sys.stderr)
+        return []
 
 
 def settle_clocks(layout: Layout) -> None:

@@ -239,6 +239,16 @@ class Layout:
         """synthesis.md; the page is beside it, as .html."""
         return self.root / "synthesis.md"
 
+    @property
+    def tables(self) -> tuple[Path, ...]:
+        """The files a collection writes: measures.json, measures.parquet, state.json."""
+        return self.measures, self.parquet, self.state
+
+    def pages_against(self, cell: str = "") -> tuple[Path, ...]:
+        """The synthesis in both forms, against the declared reference or the one whose directory is given."""
+        written = self.synthesis_against(cell) if cell else self.synthesis
+        return written, written.with_suffix(".html")
+
     def synthesis_against(self, cell: str) -> Path:
         """synthesis_ref-<cell>.md, `cell` being the directory of another reference; the page is beside it, as .html."""
         return self.root / f"synthesis_ref-{cell}.md"

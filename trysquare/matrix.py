@@ -196,6 +196,19 @@ class Matrix:
         """Every declared metric, in contract order."""
         return tuple(metric for validator in self.validators.values() for metric in validator.metrics)
 
+    @property
+    def alike(self) -> tuple[tuple[str, ...], ...]:
+        """The cells that are one configuration, by several names."""
+        groups: dict[str, list[str]] = {}
+        for name, cell in self.cells.items():
+            groups.setdefault(cell.fingerprint, []).append(name)
+        return tuple(tuple(names) for names in groups.values() if len(names) > 1)
+
+    @property
+    def unstarted(self) -> tuple[str, ...]:
+        """The cells that inject agents, and load no extension that could bring a tool to start them."""
+        return tuple(name for name, cell in self.cells.items() if cell.agents and not cell.extensions)
+
     def save(self, path: Path) -> bool:
         """Write plan.json when it differs; returns whether it did."""
         return write_json(path, encode(self))

@@ -16,6 +16,9 @@ from trysquare.outputs.carry import fits
 from trysquare.recording import EMPTY, Bench, empty, failed, last_attempt, stage_run
 from trysquare.watching import Heart
 
+ROOM = 10**6
+"""Bytes that must be free where a run is worked on and where it is archived, before anything is spent on it."""
+
 SPACE = 4 * 10**9
 """Bytes one run may write to disk beyond the tree it is given."""
 
@@ -48,6 +51,7 @@ def measure(layout: Layout, matrix: Matrix, directory: str, *, may_spend: bool) 
         remote.refuse_unseen(layout, matrix, launch)
         holding.refuse_held(layout, launch)
         with _bench(layout, matrix, planned) as bench:
+            _refuse_full(bench)
             return _measure(bench, run)
 
 
@@ -60,6 +64,15 @@ def _refuse_over_budget(layout: Layout, matrix: Matrix) -> None:
         raise TrysquareError(
             f"the matrix has spent {spent:g} of max_cost = {limit:g}: raise [protocol].max_cost to measure the rest."
         )
+
+
+def _refuse_full(bench: Bench) -> None:
+    for place, holds in ((bench.stage, bench.layout.root), (bench.work, Path(bench.matrix.workdir))):
+        if (free := shutil.disk_usage(place).free) < ROOM:
+            raise TrysquareError(
+                f"no space left in {holds} for a run ({free / 10**6:.1f} MB free): free some and launch again; "
+                "nothing was spent on it."
+            )
 
 
 def _launch_line(layout: Layout) -> dict[str, Any]:

@@ -5,14 +5,14 @@ find nothing to do. Such a one is asked for under a name that ends in the mark o
 beside the plain one, so that the next launch finds everything done.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from trysquare import archive, stored
 from trysquare.errors import ArchiveError
-from trysquare.files import digest
+from trysquare.files import digest, digests, read_json
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, RunPlan, ValidatorPlan
 from trysquare.outputs.names import cell_dir
@@ -36,6 +36,14 @@ def judged(run: RunLayout, validator: ValidatorPlan) -> bool:
     try:
         return bool(stored.verdict(run, validator).get("digest") == validator.digest)
     except (FileNotFoundError, ArchiveError):
+        return False
+
+
+def _stand(pointer: Path, derived: Sequence[Path]) -> bool:
+    """Whether derived files are as the job that wrote their pointer left them."""
+    try:
+        return bool(read_json(pointer) == digests(derived))
+    except (OSError, ArchiveError):
         return False
 
 
@@ -94,27 +102,24 @@ class Pointers:
     @cached_property
     def collect(self) -> str:
         """The pointer to measures.json and state.json."""
-        layout = self._layout
-        derived = [layout.measures, layout.parquet, layout.state]
-        return self._ledger(f"collect.{self._collected}", derived)
+        return self._ledger(f"collect.{self._collected}", self._layout.tables)
 
     @cached_property
     def render(self) -> str:
         """The pointer to the synthesis."""
-        page = self._layout.synthesis
-        return self._ledger(f"render.{self._rendered}", [page, page.with_suffix(".html")])
+        return self._ledger(f"render.{self._rendered}", self._layout.pages_against())
 
     def reference(self, cell: str) -> str:
         """The pointer to the synthesis against another reference cell."""
-        page = self._layout.synthesis_against(cell_dir(cell))
         # The engine takes a long repetition in a name for a loop of its own, so the name of a cell stays out of it.
         name = f"reference_{digest(cell)}.{self._rendered}"
-        return self._ledger(name, [page, page.with_suffix(".html")])
+        return self._ledger(name, self._layout.pages_against(cell_dir(cell)))
 
-    def _ledger(self, name: str, derived: list[Path]) -> str:
-        pointer = f"{self.directory}/ledger/{name}"
-        stands = all(path.exists() for path in derived) and self.whole and not self._damaged
-        return pointer if stands or not Path(pointer).exists() else f"{pointer}-{self.mark}"
+    def _ledger(self, name: str, derived: Sequence[Path]) -> str:
+        pointer = Path(self.directory) / "ledger" / name
+        if not pointer.exists() or (self.whole and not self._damaged and _stand(pointer, derived)):
+            return str(pointer)
+        return f"{pointer}-{self.mark}"
 
     @cached_property
     def _damaged(self) -> bool:

@@ -23,6 +23,8 @@ TOPICS: Mapping[str, tuple[str, ...]] = {
     "The agent": ("agent", "shipped.py"),
     "While a launch runs": (
         "launch.py",
+        "targets.py",
+        "invocation.py",
         "launching.py",
         "holding.py",
         "remote.py",

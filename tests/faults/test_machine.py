@@ -43,6 +43,18 @@ def remount(bench, options):
     subprocess.run(["mount", "-o", f"remount,{options}", str(bench.root / "results")], check=True)
 
 
+def test_nothing_is_spent_on_a_run_that_no_disk_has_room_for(small_disk):
+    (small_disk.root / "results" / "filling").write_bytes(bytes(3_300_000))
+
+    output = small_disk.snakemake("run", code=1)
+
+    assert output.count("for a run (0.") >= 4 and "nothing was spent on it" in output
+    assert small_disk.requests == 0
+    (small_disk.root / "results" / "filling").unlink()
+    small_disk.snakemake("run")
+    assert small_disk.state()["complete"] is True
+
+
 def test_a_disk_that_is_full_costs_the_runs_that_do_not_fit_and_nothing_else(small_disk):
     small_disk.edit("rehearsal.toml", 'name = "fix"', 'name = "fix"\ncells = ["plain"]')
     small_disk.write("rehearsal.toml", (small_disk.root / "rehearsal.toml").read_text() + LARGE)
@@ -66,7 +78,7 @@ def test_results_that_cannot_be_written_are_one_sentence_and_cost_nothing(small_
 
     output = small_disk.snakemake("run", code=1)
 
-    assert "read-only file system" in output
+    assert "must not be written into; name another directory for the results" in output
     ledger.check()
     assert set(ledger.requests) == {path.parent.name for path in small_disk.records}
     remount(small_disk, "rw")

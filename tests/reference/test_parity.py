@@ -294,9 +294,9 @@ def test_rows_without_an_identifier_are_in_no_layer_that_reads_an_archive(made):
     ("change", "said"),
     [
         (lambda rows: {"rows": rows}, "is no list of runs"),
-        (lambda rows: [*rows, rows[0]], "two rows have the identifier"),
+        (lambda rows: [*rows, rows[0]], "two rows have the `identifiant`"),
         (lambda rows: [{"cellule": "base"}], "row 1 lacks input, output, tours, duree"),
-        (lambda rows: [{**rows[0], "note": "none"}], "row 1 has a note that is no object"),
+        (lambda rows: [{**rows[0], "note": "none"}], 'row 1 has the `note` "none": write an object'),
     ],
 )
 def test_a_file_that_is_no_published_file_is_refused_in_a_sentence(made, change, said):

@@ -71,6 +71,11 @@ def test_what_was_not_measured_alike_is_refused_by_name(changes, said):
     assert found.startswith("left and right cannot be compared: ") and said in found and "\n" not in found
 
 
+def test_nothing_is_said_of_a_tag_that_moved_where_the_etalons_have_two_names():
+    found = refusal(side(), side("right", etalon="v2", commits=("0" * 40,)))
+    assert found == 'left and right cannot be compared: the etalon is "v1" on the left and "v2" on the right.'
+
+
 def test_every_reason_is_named_at_once():
     found = refusal(side(), side("right", etalon="v2", agents=("1.5.0",), isolations=("container",)))
     assert found.count("on the left") == 3

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trysquare.errors import ArchiveError
-from trysquare.files import append_line, digest, dumps, read_json, read_lines, write_bytes, write_json
+from trysquare.files import append_line, digest, dumps, read_json, read_lines, write_bytes, write_json, write_pieces
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -88,3 +89,14 @@ def test_a_name_that_is_not_utf8_comes_back_unchanged_from_a_file_that_is(tmp_pa
     append_line(tmp_path / "names.jsonl", name)
     assert read_lines(tmp_path / "names.jsonl") == [name]
     assert len(digest([name])) == 24
+
+
+def test_a_text_in_pieces_is_written_whole_and_keeps_its_date_when_it_says_the_same(tmp_path):
+    path = tmp_path / "page.html"
+    write_pieces(path, ["a", "\ud800", "é"])
+    assert path.read_bytes() == b"a\\ud800" + "é".encode()
+    os.utime(path, (1, 1))
+    write_pieces(path, ["a\ud800", "é"])
+    assert path.stat().st_mtime == 1
+    write_pieces(path, ["b"])
+    assert (path.read_text(), path.stat().st_mtime != 1, list(tmp_path.iterdir())) == ("b", True, [path])

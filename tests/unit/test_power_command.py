@@ -51,7 +51,7 @@ def test_stated_values_stand_in_for_runs(capsys, directory):
     assert "in_scope is true in 30 % of runs" in said(capsys, directory, "--rate", 0.3)
     text = said(capsys, directory, "--measure", "out", "--median", 500, "--spread", 80, "--gap", 100)
     assert "a median of 500 and a spread of 80 in output tokens" in text
-    assert "measures.json does not exist: the target `collect`" in said(capsys, directory, code=1)
+    assert f"measures.json does not exist: `trysquare render {directory}`" in said(capsys, directory, code=1)
 
 
 def test_the_page_is_written_where_it_is_asked_for_and_is_the_same_every_time(capsys, directory, tmp_path):

@@ -596,7 +596,9 @@ def test_building_and_writing_markdown_load_no_plotting_and_no_engine():
 def _judged(criteria):
     """A plan whose criterion a judge gives, and the evidence of its runs; `criteria` by cell."""
     plan = matrix(CELLS[:2])
-    judge = replace(plan.validators["script"], mode="judge", metrics=("in_scope",), settings={"pieces": ["diff"], "model": "judge"})
+    judge = replace(
+        plan.validators["script"], mode="judge", metrics=("in_scope",), settings={"pieces": ["diff"], "model": "judge"}
+    )
     plan = replace(plan, validators={"script": plan.validators["script"], "quality": judge})
     known = {run.id: Evidence("x", judges={"quality": (criteria[run.cell], "m")}) for run in plan.runs.values()}
     return plan, known

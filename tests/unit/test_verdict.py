@@ -7,10 +7,12 @@ import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import fisher_exact
 
 from trysquare import verdict
 from trysquare.measure import Run
 from trysquare.table import spend_measures
+from trysquare.verdict import exact
 
 FALSE, TRUE = [False] * 10, [True] * 10
 nonzero = st.floats(-1e12, 1e12, allow_subnormal=False).filter(bool)
@@ -213,3 +215,14 @@ def test_rendering_keeps_the_order_of_values(a, b):
 )
 def test_a_p_value_never_reads_zero_and_keeps_its_side_of_five_percent(p, text):
     assert verdict.p_text(p) == text
+
+
+def test_beyond_many_outcomes_the_companion_of_a_rate_is_the_test_that_boschloos_improves_on(monkeypatch):
+    cases = [(3, 20, 9, 20), (1, 12, 7, 15), (8, 16, 8, 16)]
+    close = [verdict.boschloo(*case) for case in cases]
+    exact._boschloo.cache_clear()
+    monkeypatch.setattr(exact, "TABLES", 0)
+    coarse = [verdict.boschloo(*case) for case in cases]
+    exact._boschloo.cache_clear()
+    assert coarse == [fisher_exact([[a, b], [n - a, m - b]]).pvalue for a, n, b, m in cases]
+    assert all(fisher >= boschloo for fisher, boschloo in zip(coarse, close, strict=True))

@@ -247,7 +247,7 @@ def finished(tmp_path: Path, counter_repository: Path, finished_once: Bench) -> 
 def launched(
     bench: Bench, *arguments: str, nohup: bool = False, command: Sequence[str] = ()
 ) -> Iterator[subprocess.Popen[str]]:
-    """The engine, or another command, as a process of its own group, read line by line; killed with everything below it at the end."""
+    """The engine, or another command, in a group of its own, read line by line; killed with all below it at the end."""
     engine = subprocess.Popen(
         [*(["nohup"] if nohup else []), *(command or bench.command(*arguments))],
         cwd=bench.root,

@@ -17,7 +17,7 @@ import psutil
 DAEMONS = ("munged", "slurmctld", "slurmd")
 COMMANDS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
 NODE = socket.gethostname().partition(".")[0]
-PATIENCE = 90
+PATIENCE = 180
 
 CONFIGURATION = """
 ClusterName=loopback

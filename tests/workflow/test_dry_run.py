@@ -1,7 +1,9 @@
 """A dry run, and the status of a matrix, write nothing at all; the engine's own directory aside."""
 
 import hashlib
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,14 @@ def test_of_a_matrix_that_is_complete_incomplete_or_changed(bench, untouched):
     assert "incomplete" in untouched("status")
     bench.edit("rule.md", "Change", "Touch")
     assert "has measured runs" in untouched("run", "-n", code=1)
+
+
+def test_a_status_that_nobody_reads_ends_quietly(finished):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = finished.command("status")
+    done = subprocess.run(
+        command, cwd=finished.root, env=finished.environment, stdout=writer, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writer)
+    assert done.returncode == 1 and "Traceback" not in done.stderr and "BrokenPipe" not in done.stderr

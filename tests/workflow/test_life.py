@@ -32,8 +32,25 @@ def test_a_second_launch_does_nothing(finished):
     output = finished.snakemake("run")
 
     assert "jobs:" not in output
+    assert "complete, 4 of 4 runs valid; open " in output
     assert finished.requests == requests
     assert finished.evidence() == before
+
+
+def test_derived_files_that_were_damaged_are_written_again(finished):
+    names = ("measures.json", "measures.parquet", "state.json", "synthesis.md", "synthesis.html")
+    before = {name: (finished.matrix / name).read_bytes() for name in names}
+    requests = finished.requests
+    for damaged in (names[:3], names[3:]):
+        for name in damaged:
+            (finished.matrix / name).write_bytes(before[name][: len(before[name]) // 2])
+
+        output = finished.snakemake("run")
+
+        assert "measure " not in output and "score_run" not in output
+        assert {name: (finished.matrix / name).read_bytes() for name in names} == before
+        assert "jobs:" not in finished.snakemake("run")
+    assert finished.requests == requests
 
 
 @pytest.mark.parametrize(

@@ -161,10 +161,17 @@ def test_a_damaged_record_is_reported_and_the_rest_goes_on(finished):
     assert finished.requests == requests
 
 
-def test_a_renamed_or_foreign_directory_is_refused(finished, tmp_path):
-    other = tmp_path / "other_n2"
-    shutil.copytree(finished.matrix, other)
-    assert "name the directory so again" in finished.trysquare("replay", str(other), code=1)
+def test_a_renamed_matrix_is_replayed_and_scored_and_never_measured(finished, tmp_path):
+    other, requests = tmp_path / "kept for later", finished.requests
+    shutil.move(finished.matrix, other)
+    lines = finished.trysquare("replay", str(other)).splitlines()
+    assert sum(f"/replays/{other.name}/" in line for line in lines) == 4
+    finished.trysquare("replay", str(other), "--rescore")
+    assert "complete, 4 of 4" in finished.snakemake("status", f"scenario={other}")
+    assert len((other / "requests.jsonl").read_text().splitlines()) == requests
+
+
+def test_the_target_run_refuses_a_directory(finished):
     assert "is a matrix: `run` needs its scenario" in finished.snakemake("run", f"scenario={finished.matrix}", code=1)
     assert "complete, 4 of 4" in finished.snakemake("status", f"scenario={finished.matrix}")
 

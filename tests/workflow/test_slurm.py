@@ -80,6 +80,12 @@ def recorded(bench):
     return list(bench.root.glob("results/rehearsals/*/runs/*/*/run.json"))
 
 
+def wait_for_silence(bench, engine, finished=0):
+    """Until so many runs are recorded and two others are under way; says why when the launch ends before."""
+    wait_for(lambda: engine.poll() is not None or (len(recorded(bench)), len(under_way(bench))) == (finished, 2))
+    assert engine.poll() is None, engine.stdout.read()
+
+
 def left(bench):
     """The processes of this experiment, wherever they were started."""
     mine = str(bench.root.parent).encode()
@@ -111,7 +117,7 @@ def test_a_cancelled_run_and_one_whose_node_dies_are_missing_and_the_next_launch
     bench.edit("scenario.toml", "concurrency = 2", "concurrency = 4")
     script(bench, SILENCE + 'cells = ["rule"]\n')
     with on_the_cluster(bench, "slurm") as engine:
-        wait_for(lambda: len(recorded(bench)) == 2 and len(under_way(bench)) == 2)
+        wait_for_silence(bench, engine, finished=2)
         cancelled, dying = (path.stem for path in under_way(bench))
         [job] = cluster.jobs_of(cancelled, "rule_measure")
         cluster.command("scancel", job)
@@ -143,7 +149,7 @@ def test_a_signal_leaves_an_empty_queue_and_nobody_running(bench, cluster, profi
     bench = once(bench)
     script(bench, SILENCE)
     with on_the_cluster(bench, profile) as engine:
-        wait_for(lambda: len(under_way(bench)) == 2)
+        wait_for_silence(bench, engine)
         engine.send_signal(number)
         output = engine.stdout.read()
         assert engine.wait(timeout=SECONDS_TO_END) != 0

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from trysquare.cli import engine
+from trysquare.cli.asked import filled, positive
 from trysquare.collecting import derive, status_line
 from trysquare.errors import ArchiveError
 from trysquare.layout import Layout
@@ -17,14 +18,22 @@ def register(commands: Any) -> None:
     """Add the commands of this module."""
     rendering = commands.add_parser("render", help="write the tables and pages again, from stored measures")
     rendering.add_argument("matrix", type=Path, help="a matrix directory, or the scenario of one")
-    rendering.add_argument("-o", "--output", help="directory the matrix of a scenario is under (default: results)")
+    rendering.add_argument(
+        "-o", "--output", type=filled, help="directory the matrix of a scenario is under (default: results)"
+    )
     rendering.add_argument("--scenario", type=Path, help="the scenario of an archive that keeps no plan")
-    rendering.add_argument("--reference", metavar="CELL", help="compare with this cell instead, in files of its own")
+    rendering.add_argument(
+        "--reference", type=filled, metavar="CELL", help="compare with this cell instead, in files of its own"
+    )
     rendering.set_defaults(command=render)
     exporting = commands.add_parser("pages", help="have the agent make a page of every session of a complete matrix")
     exporting.add_argument("matrix", type=Path, help="a matrix directory, or the scenario of one")
-    exporting.add_argument("-o", "--output", help="directory the matrix of a scenario is under (default: results)")
-    exporting.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="sessions at once (default: all)")
+    exporting.add_argument(
+        "-o", "--output", type=filled, help="directory the matrix of a scenario is under (default: results)"
+    )
+    exporting.add_argument(
+        "--cores", type=positive, default=os.cpu_count() or 1, help="sessions at once (default: all)"
+    )
     exporting.set_defaults(command=pages)
     standing = commands.add_parser("status", help="how far a matrix is; writes nothing")
     standing.add_argument("matrix", type=Path, help="a matrix directory")

@@ -24,7 +24,7 @@ def command(
     made = [sys.executable, "-m", "trysquare.engine", "-s", shipped.snakefile(), target, "--cores", str(cores)]
     made += ["--profile", shipped.profile(profile)] if profile else []
     made += ["--dry-run"] if getattr(options, "dry_run", False) else []
-    return [*made, *flags, "--config", *(setting(key, value) for key, value in config.items() if value)]
+    return [*made, *flags, "--config", *(setting(key, value) for key, value in config.items() if value is not None)]
 
 
 def setting(key: str, value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from trysquare import history, runner
 from trysquare.cli import asking, engine
+from trysquare.cli.asked import filled, positive
 from trysquare.collecting import derive
 from trysquare.errors import TrysquareError
 from trysquare.files import read_lines
@@ -25,17 +26,26 @@ def register(commands: Any) -> None:
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", type=Path, help="the scenario file")
-    parser.add_argument("-o", "--output", help="directory the matrix is written under (default: results)")
+    parser.add_argument("-o", "--output", type=filled, help="directory the matrix is written under (default: results)")
     parser.add_argument("--repetitions", type=int, help="another number of repetitions, in a directory of its own")
     parser.add_argument("--concurrency", type=int, help="runs at once")
     parser.add_argument("--timeout", type=float, help="seconds one run may take")
-    parser.add_argument("--only", action="append", metavar="CELL", help="measure this cell only; may be repeated")
     parser.add_argument(
-        "--overwrite", action="append", metavar="CELL", help="set the runs of this cell aside and measure it again"
+        "--only", action="append", type=filled, metavar="CELL", help="measure this cell only; may be repeated"
+    )
+    parser.add_argument(
+        "--overwrite",
+        action="append",
+        type=filled,
+        metavar="CELL",
+        help="set the runs of this cell aside and measure it again",
     )
     parser.add_argument("--extend", action="store_true", help="carry the runs that a smaller matrix holds")
     parser.add_argument(
-        "--until-complete", type=_count, metavar="N", help="launch again, at most N times, while runs produced nothing"
+        "--until-complete",
+        type=positive,
+        metavar="N",
+        help="launch again, at most N times, while runs produced nothing",
     )
     parser.add_argument(
         "--group-by-cell",
@@ -43,15 +53,9 @@ def _options(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="lay runs out as runs/<cell>/<id>, or blind as runs/<id>",
     )
-    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="cores for scoring (default: all)")
-    parser.add_argument("--profile", help="a Snakemake profile, for instance one for a cluster")
+    parser.add_argument("--cores", type=positive, default=os.cpu_count() or 1, help="cores for scoring (default: all)")
+    parser.add_argument("--profile", type=filled, help="a Snakemake profile, for instance one for a cluster")
     parser.add_argument("-n", "--dry-run", action="store_true", help="say what would be done; write nothing")
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of launches; write 1 or more")
-    return int(text)
 
 
 def launch(options: argparse.Namespace, rehearse: bool = False) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trysquare import interrupt, shipped
+from trysquare.cli.asked import filled
 from trysquare.errors import TrysquareError
 
 SKELETON = ("scenario.toml", "prompt.md", "hypothesis.md", "trysquare.toml")
@@ -24,7 +25,9 @@ def register(commands: Any) -> None:
     starting.set_defaults(command=init)
     checking = commands.add_parser("validate", help="make every refusal a run would make, without measuring anything")
     checking.add_argument("scenario", type=Path, help="the scenario file")
-    checking.add_argument("-o", "--output", help="directory the matrix would be written under (default: results)")
+    checking.add_argument(
+        "-o", "--output", type=filled, help="directory the matrix would be written under (default: results)"
+    )
     checking.add_argument("--ping", action="store_true", help="also send one short prompt to each model, which costs")
     checking.set_defaults(command=validate)
 

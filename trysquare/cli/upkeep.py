@@ -9,6 +9,7 @@ from typing import Any
 from trysquare import archive, replaying, workplace
 from trysquare import config as machine
 from trysquare.cli import engine
+from trysquare.cli.asked import filled, positive
 from trysquare.errors import ArchiveError
 from trysquare.layout import Layout
 from trysquare.readers import is_original, open_archive
@@ -21,13 +22,15 @@ def register(commands: Any) -> None:
     replay.add_argument("--rescore", action="store_true", help="run every free validator over every run again")
     replay.add_argument("--scenario", type=Path, help="the scenario of an archive that keeps no plan")
     replay.add_argument(
-        "--machine-file", help="the machine file (default: found upwards from the matrix, then from here)"
+        "--machine-file",
+        type=filled,
+        help="the machine file (default: found upwards from the matrix, then from here)",
     )
-    replay.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="cores for scoring (default: all)")
+    replay.add_argument("--cores", type=positive, default=os.cpu_count() or 1, help="cores for scoring (default: all)")
     replay.set_defaults(command=again)
     clean = commands.add_parser("clean", help="say what the work directory holds that could be freed")
     clean.add_argument("matrix", type=Path, nargs="*", help="matrix directories whose staging places are looked at too")
-    clean.add_argument("--machine-file", help="the machine file (default: found upwards from here)")
+    clean.add_argument("--machine-file", type=filled, help="the machine file (default: found upwards from here)")
     clean.add_argument("--yes", action="store_true", help="free it")
     clean.set_defaults(command=tidy)
 

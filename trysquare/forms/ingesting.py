@@ -72,14 +72,18 @@ def _read(path: Path, matrix: Matrix) -> tuple[ValidatorPlan, Given]:
     known = {validator.name: validator for validator in forms(matrix)}
     name = str(data.get("form"))
     if name not in known:
-        refusals.add("form", f"found {show(name)}; the forms of this matrix are {listed(known)}.")
+        refusals.add("form", f"{_found(data, 'form')}; the forms of this matrix are {listed(known)}.")
     if data.get("matrix") != matrix.name:
-        refusals.add("matrix", f"found {show(data.get('matrix'))}; this is {show(matrix.name)}.")
+        refusals.add("matrix", f"{_found(data, 'matrix')}; this is {show(matrix.name)}.")
     runs = data.get("runs", {})
     if not isinstance(runs, dict) or not all(isinstance(answers, dict) for answers in runs.values()):
         refusals.add("runs", "holds more than answers; write each under its [runs.<id>].")
     refusals.settle()
     return known[name], runs
+
+
+def _found(data: Mapping[str, Any], key: str) -> str:
+    return f"found {show(data[key])}" if key in data else "missing, although a form begins with it"
 
 
 def _checked(layout: Layout, matrix: Matrix, path: Path) -> tuple[ValidatorPlan, Given, Path]:

@@ -15,13 +15,16 @@ def main(arguments: Sequence[str]) -> int:
         pointer, arguments = Path(arguments[1]), arguments[2:]
     complete = True
     for directory in arguments:
-        state = collect(Layout(Path(directory).absolute()))
+        layout = Layout(Path(directory).absolute())
+        if pointer is not None:
+            layout.parquet.unlink(missing_ok=True)  # it is only written where measures.json changes, and may be damaged
+        state = collect(layout)
         print(status_line(directory, state))
         complete &= state.complete
     if pointer is None:
         return 0
     if complete:
-        emit_pointer(pointer)
+        emit_pointer(pointer, layout.tables)
     return 0 if complete else 1
 
 

@@ -1,4 +1,4 @@
-"""The actor of rules session_pages and pages: sessions as pages, made by the agent, and the pages of runs around them."""
+"""The actor of session_pages and pages: sessions as pages, made by the agent, and the pages of runs around them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

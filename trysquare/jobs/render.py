@@ -6,6 +6,7 @@ from pathlib import Path
 from trysquare.collecting import emit_pointer
 from trysquare.jobs import entry
 from trysquare.layout import Layout
+from trysquare.outputs.names import cell_dir
 from trysquare.rendering import render
 
 
@@ -17,9 +18,10 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["--reference"]:
         reference, arguments = arguments[1], arguments[2:]
     for directory in arguments:
-        print(render(Layout(Path(directory).absolute()), reference, pointer))
-    if pointer is not None:
-        emit_pointer(pointer)
+        layout = Layout(Path(directory).absolute())
+        print(render(layout, reference, pointer))
+        if pointer is not None:
+            emit_pointer(pointer, layout.pages_against(reference and cell_dir(reference)))
     return 0
 
 

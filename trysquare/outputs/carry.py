@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trysquare import archive
 from trysquare.errors import ArchiveError
 from trysquare.files import read_json, read_lines
 from trysquare.history import discarded
@@ -84,6 +85,7 @@ def _offer(directory: Path, repetitions: int, matrix: Matrix, lacking: set[str])
         try:
             record, configuration = read_json(run.record), read_json(run.configuration)
             mismatch.update(dict.fromkeys(mismatches(record, configuration, matrix)))
+            mismatch.update(dict.fromkeys(f"{tree} is damaged ({problem})" for problem in archive.damage(run)))
             commit = configuration.get("etalon_commit")
         except (ArchiveError, FileNotFoundError, KeyError, TypeError, AttributeError) as error:
             mismatch[f"{tree} cannot be read ({error})"] = None

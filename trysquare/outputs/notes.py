@@ -4,7 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-LABELS = {"missing": "missing", "empty": "empty", "validator_failed": "failed by a validator", "damaged": "damaged"}
+LABELS = {
+    "missing": "missing",
+    "empty": "empty",
+    "unscored": "not scored as it is declared now",
+    "validator_failed": "failed by a validator",
+    "damaged": "damaged",
+}
 """How each state that is not valid is said."""
 
 SHOWN = 160

@@ -116,7 +116,8 @@ def published_by_id(path: str | Path) -> dict[str, Run]:
         for run in runs:
             if run.id in found:
                 raise ParityError(
-                    f"{path}: two rows have the identifier {run.id}: which of them was archived is unknown."
+                    f"{path}: two rows have the `identifiant` {show(run.id)}, so that which of them was archived is "
+                    "unknown: write the name of each run's own directory."
                 )
             if run.id:
                 found[run.id] = run

@@ -76,10 +76,12 @@ def blind(scenario: Scenario, directory: Path, grouped: bool | None) -> bool:
     """
     wanted = bool(scenario.manual_metrics) if grouped is None else not grouped
     found, asked = sniff_layout(directory / "runs"), "blind" if wanted else "grouped"
+    if grouped is None and found == "blind":
+        return True
     if found is not None and found != asked:
         raise ScenarioError(
             f"{directory}: its runs are {found} and would become {asked}, and a tree never mixes both; "
-            f"set layout={found}."
+            f"set layout={found} ({'--group-by-cell' if found == 'grouped' else '--no-group-by-cell'})."
         )
     return wanted
 

@@ -11,6 +11,7 @@ from trysquare.frozen import encode
 from trysquare.matrix import Blob, CellPlan, Extension, Tree
 from trysquare.refusals import key, show
 from trysquare.repo.agents import check_agent_models, settle, with_model
+from trysquare.runner import skills as skill_files
 from trysquare.runner.bricks import read_brick, read_file
 from trysquare.runner.trees import above, files_under, read_bytes
 from trysquare.scenario import Cell, Scenario, ScenarioError
@@ -28,6 +29,7 @@ class Trees:
     skills: dict[str, Blob] = field(default_factory=dict)
     extensions: list[Extension] = field(default_factory=list)
     models: set[str | None] = field(default_factory=set)
+    skill_names: dict[str, str] = field(default_factory=dict)
 
 
 class Freezer:
@@ -147,6 +149,7 @@ class Freezer:
     def _paths(self, trees: Trees, name: str, brick: "Brick", cell: Cell) -> None:
         where = f"[harness.{key(name)}] paths"
         skills = (brick.kind or ("skills" if name == "skills" else "agents")) == "skills"
+        loaded = False
         for value in brick.paths or ():
             path = self._path(value)
             found = {
@@ -155,9 +158,29 @@ class Freezer:
             }
             if skills:
                 self._unite(trees.skills, found, where, cell)
+                loaded |= self._skills(trees, found, where, cell)
             else:
                 self._unite(trees.agents, self._agents(found, brick, value, where), where, cell)
                 trees.models.add(brick.model)
+        if skills and not loaded:
+            raise ScenarioError(
+                f"{self.scenario.path}: {where}: the agent finds no skill in them; name the directory of a "
+                "SKILL.md, or one above it."
+            )
+
+    def _skills(self, trees: Trees, found: Tree, where: str, cell: Cell) -> bool:
+        """Note the skills the agent will load from a path; it loads one of each name."""
+        files = {path: self.bricks[blob.digest] for path, blob in found.items()}
+        names = skill_files.names(files, f"{self.scenario.path}: {where}")
+        for name, path in names.items():
+            other = trees.skill_names.setdefault(name, path)
+            if other != path:
+                raise ScenarioError(
+                    f"{self.scenario.path}: {where}: the cell {show(cell.name)} gets two skills of the name "
+                    f"{show(name)} ({show(other)} and {show(path)}), and the agent loads one; write another `name` "
+                    "into one of them."
+                )
+        return bool(names)
 
     def _agents(self, found: Mapping[str, Blob], brick: "Brick", value: str, where: str) -> dict[str, Blob]:
         """Agent files, the model of the brick written into each."""

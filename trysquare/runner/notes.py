@@ -1,11 +1,15 @@
 """What a launch says about what is on disk already, and about how blind its judges are."""
 
+import re
+import shutil
+
 from trysquare.errors import ArchiveError
 from trysquare.files import read_json
-from trysquare.matrix import Matrix
+from trysquare.matrix import Matrix, Task
 from trysquare.outputs import Carried, archived_run_dirs
 from trysquare.refusals import listed, show
 from trysquare.runner.plan import Plan
+from trysquare.scenario import split_command
 from trysquare.validation.blind import blindness_of, describe_blindness, own_judges
 
 
@@ -53,6 +57,28 @@ def available_note(carried: Carried | None, extend: bool = False) -> list[str]:
     if carried.mismatch:
         return [f"AVAILABLE: {count}, but {'; '.join(carried.mismatch)}: they cannot be carried"]
     return [f"AVAILABLE: {count}; extend=true carries them instead of paying again"]
+
+
+def same_notes(matrix: Matrix) -> list[str]:
+    """What a launch says of cells that are one configuration by several names."""
+    return [f"SAME: {listed(names)} are the same configuration: a gap between them is chance" for names in matrix.alike]
+
+
+def command_notes(task: Task) -> list[str]:
+    """What a launch says of commands that this machine could not start; another one may score."""
+    commands = [("test_command", task.test_command), *(("prepare", command) for command in task.prepare or ())]
+    notes = []
+    for name, command in commands:
+        word = split_command(command)[0] if command else ""
+        if re.match(r"[A-Za-z_]\w*=", word):
+            notes.append(
+                f"COMMAND: [task] {name}: {show(word)} is an assignment, which only a shell makes: begin with env"
+            )
+        elif word and (word.startswith("/") or "/" not in word) and shutil.which(word) is None:
+            notes.append(
+                f"COMMAND: [task] {name}: there is no program {show(word)} on this machine, so nothing would judge"
+            )
+    return notes
 
 
 def _held(plan: Plan) -> dict[str, int]:

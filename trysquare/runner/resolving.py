@@ -156,6 +156,9 @@ def resolve(
         *notes.gone_note(plan),
         *notes.drift_notes(plan),
         *notes.available_note(offer, extend),
+        *notes.same_notes(matrix),
+        *notes.command_notes(matrix.task),
+        *subagents.unstarted_note(matrix),
         *subagents.unpriced_note(matrix),
     )
     return replace(plan, notes=(*said, *rounds.notes(matrix, _judged(plan), rejudge)))
@@ -270,6 +273,8 @@ def settle(plan: Plan) -> Plan:
 
 def _pinned(plan: Plan) -> Path:
     """The local repository of a plan, once it and every harness repository are pinned."""
+    from trysquare.scenario.paths import LOADABLE, unloadable
+
     checkout = prepare_source(plan.config, plan.matrix.source.repo, plan.matrix.source.etalon)
     for brick in building.cited(plan.scenario):
         if brick.repo is not None:
@@ -278,4 +283,6 @@ def _pinned(plan: Plan) -> Path:
                 raise ScenarioError(
                     f"{plan.scenario.path}: [harness]: {brick.repo} at {brick.tag} holds no {brick.load}; correct load."
                 )
+            if pinned.is_file() and pinned.suffix not in LOADABLE:
+                raise ScenarioError(f"{plan.scenario.path}: [harness]: {unloadable(str(brick.load))}")
     return checkout

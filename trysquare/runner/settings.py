@@ -136,6 +136,9 @@ def _value(name: str, value: Any, refusals: Refusals) -> Any:
 def _text(name: str, value: Any, refusals: Refusals) -> str:
     if isinstance(value, str) and value.strip() and "\0" not in value:
         return value
+    if isinstance(value, str) and not value.strip():
+        refusals.add(name, f"found {show(value)}, which says nothing; write a value, or leave {name} out.")
+        return ""
     plain = value if isinstance(value, str | int | float) else "..."
     refusals.add(
         name, f"found {show(value)}, which is no text; quote it for the engine: {QUOTED.format(key=name, value=plain)}."

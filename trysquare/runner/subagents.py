@@ -47,3 +47,13 @@ def unpriced_note(matrix: Matrix) -> list[str]:
     if not cells:
         return []
     return [f"AGENTS: {listed(cells)}: tokens and turns are the agent's own, without those of the agents it starts"]
+
+
+def unstarted_note(matrix: Matrix) -> list[str]:
+    """What a launch says of cells whose agents nothing can start: only an extension brings a tool for it."""
+    if not matrix.unstarted:
+        return []
+    return [
+        f"AGENTS: {listed(matrix.unstarted)}: nothing tells the model of the agents injected; "
+        f"{matrix.agent.kind} has no tool of its own that starts agents: add an extension that brings one"
+    ]

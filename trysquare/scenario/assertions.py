@@ -98,12 +98,12 @@ def problems(assertion: Assertion) -> Iterator[str]:
     yield from _tolerance(assertion)
     yield from _matches(assertion)
     bounds = given & {*BOUNDS}
-    numeric = _is_number(assertion.equals)
+    numeric = is_number(assertion.equals)
     if bounds and "equals" in given and not numeric:
         yield "bounds are about numbers, and equals is none; remove one side."
     if bounds and "matches" in given:
         yield "bounds are about numbers and matches about texts; remove one side."
-    if bounds and not _satisfiable(assertion):
+    if bounds and not satisfiable(assertion):
         said = ", ".join(f"{name} = {getattr(assertion, name)}" for name in assertion.conditions if name in VALUE)
         yield f"no number meets {said}; correct one of them."
 
@@ -111,7 +111,7 @@ def problems(assertion: Assertion) -> Iterator[str]:
 def _tolerance(assertion: Assertion) -> Iterator[str]:
     if assertion.tolerance is None:
         return
-    if not _is_number(assertion.equals):
+    if not is_number(assertion.equals):
         yield "tolerance belongs to a numeric equals; add one, or remove tolerance."
     if assertion.tolerance < 0:
         yield f"tolerance = {assertion.tolerance} is negative; write 0 or more."
@@ -142,22 +142,22 @@ def _cheap(pattern: str, text: str) -> bool:
     return not re.search(r"\)[*+?{]", pattern) and (len(text) + 1) ** (repetitions + 1) <= LONGEST_MATCH
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether a value is a number, which a boolean is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _satisfiable(assertion: Assertion) -> bool:
-    """Whether some number meets the bounds and the numeric equals of an assertion."""
-    low = [
-        (_exact(bound), strict) for bound, strict in ((assertion.min, False), (assertion.gt, True)) if bound is not None
-    ]
-    high = [
-        (_exact(bound), strict) for bound, strict in ((assertion.max, False), (assertion.lt, True)) if bound is not None
-    ]
-    if _is_number(assertion.equals):
-        about, off = _exact(assertion.equals), _exact(assertion.tolerance or 0)
-        low.append((about - off, False))
-        high.append((about + off, False))
+def satisfiable(*assertions: Assertion) -> bool:
+    """Whether some number meets the bounds and the numeric equals of every assertion."""
+    low: list[tuple[Decimal, bool]] = []
+    high: list[tuple[Decimal, bool]] = []
+    for each in assertions:
+        low += [(_exact(bound), strict) for bound, strict in ((each.min, False), (each.gt, True)) if bound is not None]
+        high += [(_exact(bound), strict) for bound, strict in ((each.max, False), (each.lt, True)) if bound is not None]
+        if is_number(each.equals):
+            about, off = _exact(each.equals), _exact(each.tolerance or 0)
+            low.append((about - off, False))
+            high.append((about + off, False))
     return all(least < most or (least == most and not (above or below)) for least, above in low for most, below in high)
 
 

@@ -88,6 +88,13 @@ def _check_files(draft: Draft, where: str, brick: Brick) -> None:
     places = [PurePosixPath(path).as_posix() for path in brick.files or {}]
     for place in sorted({place for place in places if places.count(place) > 1}):
         draft.refuse(f"{where} files", f"gives the destination {show(place)} twice; write it once.")
+    for place in places:
+        inner = next((other for other in places if other.startswith(f"{place}/")), None)
+        if inner is not None:
+            draft.refuse(
+                f"{where} files",
+                f"makes {show(place)} a file, and a directory that holds {show(inner)}; rename one of the two.",
+            )
 
 
 def _check_paths(draft: Draft, where: str, name: str, brick: Brick) -> None:

@@ -1,6 +1,7 @@
 """From axes, values, variants and presets to the list of cells."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import product
 from math import prod
 from typing import Any
@@ -100,14 +101,16 @@ def _included(file: ScenarioFile, refusals: Refusals) -> Iterator[Cell]:
             refusals.add(where, 'names no preset and no cell; write a list of presets, or a table with name = "...".')
             continue
         automatic = "".join(f"+{name}" for name in file.presets if name in given.use)
-        yield Cell(given.name or automatic, _merged(where, given, given.use, file, refusals), given.description or "")
+        delta = _merged(where, given, given.use, file, refusals)
+        if given.name or automatic:
+            yield Cell(given.name or automatic, delta, given.description or "")
 
 
 def _grid(file: ScenarioFile, refusals: Refusals) -> Iterator[Cell]:
     axes = file.axes.grid
     _check_axes(axes, file, refusals)
     _check_values(axes, file, refusals)
-    if not axes or not all(axes.values()):
+    if not axes or not all(axes.values()) or any(misread(axis, file) for axis in axes):
         return
     size = prod(len(values) for values in axes.values())
     if size > MOST_CELLS:
@@ -142,7 +145,9 @@ def _check_axes(axes: Mapping[str, Sequence[str]], file: ScenarioFile, refusals:
         for value in values:
             if JOIN in f" {value} " or value.strip() != value:
                 refusals.add(where, f"found {show(value)}: cell names join values by ` / `; write it without that.")
-        if values[0] in file.presets:
+        if near := misread(axis, file):
+            refusals.add(where, f"is read as an axis{near}, and nothing defines its values; correct the name.")
+        elif values[0] in file.presets:
             refusals.add(
                 where,
                 f"its first value {show(values[0])} is the baseline, which changes nothing, but a preset has that "
@@ -150,6 +155,13 @@ def _check_axes(axes: Mapping[str, Sequence[str]], file: ScenarioFile, refusals:
             )
     if not axes and file.axes.exclude:
         refusals.add("[axes] exclude", "there is no axis to exclude from; declare one, or remove exclude.")
+
+
+def misread(axis: str, file: ScenarioFile) -> str:
+    """What a key of `[axes]` is likely to have meant, when nothing says that it is an axis."""
+    keys = get_close_matches(axis, ("include", "exclude"), cutoff=0.8)
+    defined = axis in file.values or any(value in file.presets for value in file.axes.grid[axis][1:])
+    return "" if defined else closest(axis, keys)
 
 
 def _check_values(axes: Mapping[str, Sequence[str]], file: ScenarioFile, refusals: Refusals) -> None:

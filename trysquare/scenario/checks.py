@@ -4,12 +4,13 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from trysquare.assay.patterns import is_artefact
 from trysquare.outputs.names import PLACEHOLDER, cell_dir, slug
 from trysquare.refusals import closest, listed, show
 from trysquare.scenario.bricks import check_bricks
 from trysquare.scenario.cells import blocks
 from trysquare.scenario.commands import ScenarioError, split_command
-from trysquare.scenario.draft import CONTROL, Draft
+from trysquare.scenario.draft import CONTROL, Draft, seen
 from trysquare.scenario.judging import check_validation, check_verdict
 from trysquare.scenario.model import Cell
 from trysquare.scenario.paths import REPOSITORY, is_path, oversized, unsendable
@@ -31,6 +32,10 @@ WANTED = {
 
 NO_TAG = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|^[-/.]|^@$|//|/\.|@\{|[/.]$|\.lock(?:/|$)")
 """What git allows in no tag, and a few forms that would be read as something else."""
+
+
+LETTERS = re.compile(r"\[(?:!|(?!!))(?:\][^\]]*|[^\]]+)\]")
+"""A set of letters in a glob pattern."""
 
 
 def check(draft: Draft, cells: Sequence[Cell], name: str) -> None:
@@ -69,6 +74,16 @@ def _check_task(draft: Draft) -> None:
     for name, patterns in (("artefacts", task.artefacts or ()), ("collect", task.collect)):
         for pattern in patterns:
             _check_pattern(draft, f"[task] {name}", pattern)
+    for pattern in task.collect:
+        if ".git" in pattern.lower().split("/"):
+            draft.refuse("[task] collect", f"found {show(pattern)}, which is git's own; name files of the tree.")
+    for pattern in task.artefacts or ():
+        if set(pattern) <= set("*?/") and is_artefact("a", [pattern]) and is_artefact("ab.c", [pattern]):
+            draft.refuse(
+                "[task] artefacts",
+                f"found {show(pattern)}, which takes every file for a by-product, so that nothing would be work; name "
+                "what running the task leaves behind.",
+            )
 
 
 def _check_command(draft: Draft, where: str, command: str) -> None:
@@ -89,6 +104,18 @@ def _check_etalon(draft: Draft, etalon: str) -> None:
 def _check_pattern(draft: Draft, where: str, pattern: str) -> None:
     if CONTROL.search(pattern) or pattern.startswith(("/", "./")) or ".." in PurePosixPath(pattern).parts:
         draft.refuse(where, f"found {show(pattern)}; write a glob pattern relative to the tree, without `./` or `..`.")
+    elif pattern.startswith("!"):
+        draft.refuse(
+            where,
+            f"found {show(pattern)}: no pattern takes another back; list what is meant, or write `?` for that letter.",
+        )
+    elif "[" in re.sub(LETTERS, "", pattern):
+        draft.refuse(where, f"found {show(pattern)}, whose `[` no `]` closes; close it, or write [[] for the letter.")
+    elif re.search(r"(?<!\[)\{[^{}]*,[^{}]*\}", pattern):
+        draft.refuse(
+            where,
+            f"found {show(pattern)}, where braces are letters; write each pattern by itself, or [{{] for the letter.",
+        )
 
 
 def _check_agent(draft: Draft) -> None:
@@ -123,7 +150,15 @@ def _check_text(draft: Draft, where: str, name: str, text: str) -> None:
 
 def _check_cells(draft: Draft, cells: Sequence[Cell]) -> None:
     taken: dict[str, str] = {}
+    read: dict[str, str] = {}
     for cell in cells:
+        same = read.setdefault(seen(cell.name), cell.name)
+        if same != cell.name:
+            draft.refuse(
+                "",
+                f"the cells {same!a} and {cell.name!a} look the same, by letters that have no shape or are "
+                "composed otherwise; rename one of the two.",
+            )
         problem = _unusable(cell.name)
         if problem:
             draft.refuse("", f"the cell name {show(cell.name)} becomes a directory and has {problem}; rename the cell.")
@@ -157,6 +192,10 @@ def _check_experiment(draft: Draft, cells: Sequence[Cell], name: str) -> None:
     where = "[scenario] name" if file.scenario.name is not None else "the name of the file"
     if CONTROL.search(name) or slug(name).startswith((".", "-")) or name.strip() != name or not name:
         draft.refuse(where, f"found {show(name)}, which becomes a directory; begin with a letter or a digit.")
+    if file.scenario.title is not None and CONTROL.search(file.scenario.title):
+        draft.refuse(
+            "[scenario] title", f"found {show(file.scenario.title)}; write one line without control characters."
+        )
     parts = {where: name}
     if file.task is not None and file.agent is not None:
         parts |= {"[task] etalon": file.task.etalon}

@@ -1,6 +1,7 @@
 """A scenario file while it is being checked."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -47,6 +48,12 @@ class Draft:
         size = len(value.encode())
         if size > WORD_BYTES:
             self.refuse(where, f"found {show(value)}, which has {size} bytes; write at most {WORD_BYTES}.")
+
+
+def seen(name: str) -> str:
+    """A name as a reader sees it: composed, one kind of space, nothing that has no shape."""
+    shaped = (letter for letter in name if unicodedata.category(letter) != "Cf")
+    return unicodedata.normalize("NFC", "".join(" " if letter.isspace() else letter for letter in shaped))
 
 
 def escapes(path: str) -> bool:

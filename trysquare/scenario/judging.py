@@ -1,12 +1,14 @@
 """Rules of `[[validation]]` and `[verdict]`: names, metrics, and what a verdict may rest on."""
 
+import re
 from collections.abc import Iterable, Sequence
 
-from trysquare.custom_metrics import inside
+from trysquare.custom_metrics import inside, normal
 from trysquare.refusals import closest, listed, show
 from trysquare.scenario.assertions import problems, produced
-from trysquare.scenario.cells import JOIN
-from trysquare.scenario.draft import CONTROL, Draft
+from trysquare.scenario.cells import JOIN, misread
+from trysquare.scenario.certain import certainties, contradictions
+from trysquare.scenario.draft import CONTROL, Draft, seen
 from trysquare.scenario.validators import CustomMetrics, Judge
 
 COLUMNS = frozenset(
@@ -23,6 +25,7 @@ def check_validation(draft: Draft) -> None:
     """Note validators that share a name or a metric, and metrics that nobody could answer."""
     names: dict[str, int] = {}
     owners: dict[str, str] = {}
+    read: dict[str, str] = {}
     for position, validator in enumerate(draft.file.validation or (), 1):
         where = f"[[validation]] #{position}"
         name = validator.name or validator.mode
@@ -34,6 +37,9 @@ def check_validation(draft: Draft) -> None:
             )
         names.setdefault(name, position)
         for metric in validator.metrics:
+            same = read.setdefault(seen(metric), metric)
+            if same != metric:
+                draft.refuse(f"{where} metrics", f"{metric!a} and {same!a} look the same; rename one of the two.")
             _check_metric(draft, where, metric, name, owners)
         if isinstance(validator, CustomMetrics):
             _check_custom(draft, where, validator)
@@ -77,10 +83,17 @@ def _check_custom(draft: Draft, where: str, validator: CustomMetrics) -> None:
         draft.refuse(
             f"{where} path", f"found {show(validator.path)}; write a path relative to the tree that stays in it."
         )
+    elif ".git" in normal(validator.path).lower().split("/"):
+        draft.refuse(f"{where} path", f"found {show(validator.path)}, which is git's own; name a file of the tree.")
+    elif re.search(r"[*?[]", validator.path):
+        draft.refuse(f"{where} path", f"found {show(validator.path)}, and no pattern is searched; name one file.")
     for position, assertion in enumerate(validator.assertions):
-        for problem in problems(assertion):
+        for problem in (*problems(assertion), *certainties(assertion)):
             draft.refuse(f"{where} assertions[{position}]", problem)
     prefix = f"{validator.name}." if validator.name is not None else ""
+    if f"{prefix}passed" in validator.metrics:
+        for problem in contradictions(validator.assertions):
+            draft.refuse(f"{where} assertions", problem)
     known = [f"{prefix}{metric}" for metric in produced(validator.assertions)]
     for metric in validator.metrics:
         if metric not in known and not metric.startswith(f"{prefix}value."):
@@ -100,7 +113,13 @@ def check_verdict(draft: Draft, cells: Sequence[str]) -> None:
         declared = [metric for validator in validators for metric in validator.metrics]
         _check_declared(draft, "criterion", [verdict.criterion], declared)
         _check_declared(draft, "validity", verdict.validity, declared)
-    if not cells:
+    if verdict.criterion in verdict.validity:
+        draft.refuse(
+            "[verdict] validity",
+            f"holds {show(verdict.criterion)}, the criterion: only runs in which it is true would count, and no gap "
+            "could be seen; take it out, or judge on another metric.",
+        )
+    if not cells or any(misread(axis, draft.file) for axis in draft.file.axes.grid):
         return
     reference = verdict.reference
     if not isinstance(reference, str):

@@ -47,7 +47,7 @@ class Reference:
 
     where: str
     value: str
-    kind: Literal["text", "file", "executable", "command", "tree"]
+    kind: Literal["text", "file", "extension", "executable", "command", "tree"]
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,9 @@ REPOSITORY = "@repository"
 ARGUMENT_BYTES = 120_000
 """Bytes of a prompt: it is one argument of the agent's command line, which the system bounds."""
 
+LOADABLE = ("", ".ts", ".js", ".mts", ".mjs", ".cts", ".cjs", ".tsx")
+"""Endings of the files that the agent loads as extensions."""
+
 TEXT_LIMIT = 10 * 2**20
 """Bytes one text of a scenario may have."""
 
@@ -76,7 +79,7 @@ def _texts(where: str, base: Path, **values: str | None) -> Iterator[Reference]:
 def _brick(name: str, brick: Brick) -> Iterator[Reference]:
     where = f"[harness.{key(name)}]"
     if brick.load is not None and brick.repo is None:
-        yield Reference(f"{where} load", brick.load, "file")
+        yield Reference(f"{where} load", brick.load, "extension")
     for path in brick.paths or ():
         yield Reference(f"{where} paths", path, "tree")
     for source in (brick.files or {}).values():
@@ -115,14 +118,38 @@ def missing(reference: Reference, base: Path) -> str | None:
         return f"{show(value)} is not executable; run chmod +x on it."
     if kind == "command" and path.suffix != ".py" and not os.access(path, os.X_OK):
         return f"{show(value)} is neither executable nor a .py file; run chmod +x on it."
-    return _unreadable(path, value, kind) or (_misnamed(path, value) if kind == "command" else None)
+    if kind == "extension" and path.suffix not in LOADABLE:
+        return unloadable(value)
+    return _unreadable(path, value, kind) or _unrunnable(path, value, kind)
+
+
+def unloadable(value: str) -> str:
+    """That a file is no extension by its ending, as the end of a sentence."""
+    endings = ", ".join(f"`{ending}`" for ending in LOADABLE[1:])
+    return f"{show(value)} is nothing the agent loads; name an extension, which ends in one of {endings}."
+
+
+def _unrunnable(path: Path, value: str, kind: str) -> str | None:
+    """Why a file that is to be run would start no program."""
+    if kind == "command" and path.suffix == ".py":
+        return _misnamed(path, value)
+    if kind not in ("executable", "command"):
+        return None
+    with path.open("rb") as file:
+        begin = file.read(4096)
+    first = begin.split(b"\n", 1)[0]
+    if b"\0" in begin or (first.startswith(b"#!") and not first.endswith(b"\r")):
+        return None
+    if first.startswith(b"#!"):
+        return f"{show(value)} has lines that end as on Windows, and no such interpreter is found; convert them."
+    return f"{show(value)} does not say what runs it; begin it with a line such as `#!/bin/sh`."
 
 
 def _misnamed(path: Path, value: str) -> str | None:
     """Why a `.py` file is not what runs it: its first line asks for something that is not Python."""
     with path.open("rb") as file:
         first = file.readline(200).decode("utf-8", "replace").strip()
-    if path.suffix != ".py" or not first.startswith("#!") or re.search(r"python|pypy", first):
+    if not first.startswith("#!") or re.search(r"python|pypy", first):
         return None
     return (
         f"{show(value)} begins with {show(first)}, but a .py file is run with the Python of trysquare; rename it, or "

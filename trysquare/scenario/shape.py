@@ -51,12 +51,17 @@ def read(
     try:
         return model.model_validate(raw), frozenset()
     except ValidationError as error:
-        problems = error.errors(include_url=False)
+        problems = [problem for problem in error.errors(include_url=False) if not _repeats(problem)]
     for problem in problems:
         where, text = _sentence(model, problem, depths)
         refusals.add(where, text)
     broken = frozenset(str(problem["loc"][0]) for problem in problems)
     return model.model_validate({name: value for name, value in raw.items() if name not in broken}), broken
+
+
+def _repeats(problem: ErrorDetails) -> bool:
+    """Whether a list is called short only because of entries that have a problem of their own."""
+    return problem["type"] == "too_short" and len(problem["input"]) >= problem["ctx"]["min_length"]
 
 
 def _sentence(model: type[BaseModel], problem: ErrorDetails, depths: Mapping[str, int]) -> tuple[str, str]:
@@ -67,6 +72,9 @@ def _sentence(model: type[BaseModel], problem: ErrorDetails, depths: Mapping[str
     where = located(path, depths.get(str(path[0]), 1))
     if kind == "extra_forbidden":
         return _unknown(path, parent or model, depths)
+    if field is None and parent is not None and parent.model_config.get("extra") == "allow":
+        near = closest(str(path[1]), parent.model_fields)
+        return where, f"found {show(found)}{near}; an axis is a list of texts, its values: write the baseline first."
     example = _example(path, field)
     if kind == "missing":
         return where, f"missing; write {example}."

@@ -25,6 +25,8 @@ def warnings(matrix: Matrix, by_cell: ByCell, launches: Launches, evidence: Mapp
         *_few(by_cell, matrix.verdict.validity),
         _hidden(by_cell, evidence),
         *_models(by_cell, evidence),
+        *(f"{_and(names)} are the same configuration: a gap between them is chance." for names in matrix.alike),
+        _unstarted(matrix),
         _unpriced(matrix),
         *instrument_warnings(matrix, runs, evidence),
         _several("agent versions", (run.agent_version for run in runs), "the agent is part of what was measured"),
@@ -121,6 +123,19 @@ def _models(by_cell: ByCell, evidence: Mapping[str, Evidence]) -> list[str]:
         return []
     named = "; ".join(f"{cell}: {', '.join(sorted(models))}" for cell, models in answered.items() if models)
     return [f"More than one model answered ({named}): a gap may be one between models."]
+
+
+def _and(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _unstarted(matrix: Matrix) -> str:
+    if not matrix.unstarted:
+        return ""
+    return (
+        f"Agents are injected in {', '.join(matrix.unstarted)}, where no extension brings a tool that starts them: "
+        "nothing told the model of them, so their absence was measured."
+    )
 
 
 def _unpriced(matrix: Matrix) -> str:

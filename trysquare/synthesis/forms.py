@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FILES = ("plan.json", "measures.json", "measures.parquet", "launches.jsonl")
 """The files of a matrix that the page links to, beside those of its runs."""
 
-PIECE = 1000
+PIECE = 16
 """How many strings of a template make one piece of a page."""
 
 THIN = "\u202f"

@@ -30,6 +30,10 @@ class YamlError(TrysquareError):
     """A YAML file that cannot be read."""
 
 
+class _Unread(YamlError):
+    """A text that is no YAML."""
+
+
 class _Core(BaseResolver):
     processing_version = (1, 2)
 
@@ -54,10 +58,24 @@ def read_yaml(path: Path) -> Any:
             data = handle.read(FILE_LIMIT + 1)
         if len(data) > FILE_LIMIT:
             raise YamlError(f"{path}: has more than {FILE_LIMIT // 2**20} MB; an evaluation is a small YAML file.")
-        reader = YAML(typ="safe", pure=True)
-        reader.Resolver = _Core
-        return reader.load(data.decode("utf-8-sig"))
+        return parse_yaml(data.decode("utf-8-sig"))
     except OSError as error:
         raise YamlError(f"{path}: cannot be read ({error.strerror}); name a YAML file.") from None
+    except (UnicodeDecodeError, _Unread) as error:
+        raise YamlError(f"{path}: is no YAML that can be read: {error}; correct it.") from None
+
+
+def parse_yaml(text: str) -> Any:
+    """The one document of a YAML text.
+
+    Raises
+    ------
+    YamlError
+        Saying what of it cannot be read, on one line.
+    """
+    try:
+        reader = YAML(typ="safe", pure=True)
+        reader.Resolver = _Core
+        return reader.load(text)
     except (YAMLError, ValueError, RecursionError) as error:
-        raise YamlError(f"{path}: is no YAML that can be read: {one_line(str(error))[:300]}; correct it.") from None
+        raise _Unread(one_line(str(error))[:300]) from None
