@@ -243,9 +243,13 @@ def _regular_files(tree: Path) -> Iterator[Path]:
 
 
 def spent(layout: Layout, runs: Mapping[str, Any]) -> float:
-    """What the recorded runs of a matrix and their judges cost, in the provider's currency; unpriced ones nothing."""
+    """What the runs of a matrix, their failed attempts and their judges cost, in the provider's currency.
+
+    What has no price counts as nothing.
+    """
     total = 0.0
     for planned in runs.values():
+        total += sum((line.get("usage") or {}).get("cost") or 0.0 for line in read_lines(layout.attempts(planned.id)))
         try:
             total += read_json(layout.run(planned.directory).record)["usage"].get("cost") or 0.0
         except FileNotFoundError:

@@ -54,8 +54,8 @@ def failed(bench: Bench, attempt: int, outcome: agent.Outcome, detail: str = "")
     for session in _sessions(bench, attempt):
         data = session.read_bytes()
         write_bytes(bench.layout.attempt_sessions(bench.planned.id) / f"attempt-{before + 1:02}.jsonl", data)
-    line = {"attempt": before + 1, "detail": detail or outcome.detail, "duration": round(outcome.duration, 3)}
-    return empty(bench, line)
+    took = {"duration": round(outcome.duration, 3), "usage": outcome.usage}
+    return empty(bench, {"attempt": before + 1, "detail": detail or outcome.detail, **took})
 
 
 def empty(bench: Bench, line: Mapping[str, Any]) -> int:

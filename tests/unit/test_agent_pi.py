@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable, Mapping
@@ -20,6 +21,8 @@ from trysquare.files import read_lines
 from trysquare.measure import models, strip_session, thinking_levels
 from trysquare.measure.stream import DISCARDED, read_file
 from trysquare.rehearsal import Provider, Script
+from trysquare.runner.skills import names
+from trysquare.scenario import ScenarioError
 
 try:
     agent.command()
@@ -148,6 +151,31 @@ UNASKED = {
     "given/spots/SKILL.md": "---\nname: spots\ndescription: leopard-skill\n---\nleopard-skill\n",
 }
 
+HEAD = "---\nname: {0}\ndescription: about {0}\n---\n"
+SKILLS = {
+    "plain/SKILL.md": HEAD.format("plain"),
+    "plain/deeper/SKILL.md": HEAD.format("below-a-skill"),
+    "nameless/SKILL.md": "---\r\ndescription: d\r\n---\r\n",
+    "alone.md": HEAD.format("alone"),
+    "README.md": "What these are.\n",
+    "tool.sh": "true\n",
+    "bag/inner/SKILL.md": HEAD.format("inner"),
+    "bag/loose.md": HEAD.format("loose"),
+    "bag/inner2/loose.md": HEAD.format("too-loose"),
+    "bag/.hidden/SKILL.md": HEAD.format("hidden"),
+    "bag/node_modules/x/SKILL.md": HEAD.format("modules"),
+    "marked/SKILL.md": "\ufeff" + HEAD.format("marked"),
+    "folded/SKILL.md": "---\nname: folded\ndescription: >\n  two\n  lines\n---\n",
+}
+BROKEN = {
+    "no frontmatter": "Look twice.\n",
+    "no description": "---\nname: broken\n---\n",
+    "an empty description": "---\nname: broken\ndescription: '  '\n---\n",
+    "a number as description": "---\nname: broken\ndescription: 42\n---\n",
+    "a colon in the description": "---\nname: broken\ndescription: use when: always\n---\n",
+    "an open frontmatter": "---\nname: broken\ndescription: d\n",
+}
+
 
 def cases(root: Path) -> dict[str, Launch]:
     """Every launch of this file; they run side by side, for some wait out the agent's own retries."""
@@ -178,6 +206,12 @@ def cases(root: Path) -> dict[str, Launch]:
         "has_context": True,
     }
     launch("open", script(), files=UNASKED, options=given)
+    tops = {name.split("/")[0] for name in SKILLS}
+    broken = {f"broken-{number}/SKILL.md": text for number, text in enumerate(BROKEN.values())}
+    tops |= {name.split("/")[0] for name in broken}
+    skills = {"skills": [root / "skilled/tree/.pi/skills" / name for name in sorted(tops)]}
+    files = {f"tree/.pi/skills/{name}": text for name, text in {**SKILLS, **broken}.items()}
+    launch("skilled", script(), files=files, options=skills)
     return made
 
 
@@ -308,6 +342,23 @@ def test_what_is_given_by_name_reaches_the_agent_and_nothing_else(launched: Call
     assert "zebra-skill" not in launch.asked
     loaded = [name for name in ("LOADED", "UNASKED", "CONNECTED") if (launch.root / "tree" / name).exists()]
     assert loaded == ["LOADED"]
+
+
+def test_the_skills_a_cell_is_said_to_have_are_those_the_agent_is_told_of(launched: Callable[[str], Launch]) -> None:
+    told = re.findall(r"<name>([^<]*)</name>", launched("skilled").asked)
+    assert sorted(told) == sorted(
+        name for name, _ in names({path: text.encode() for path, text in SKILLS.items()}, "here")
+    )
+    assert {"plain", "nameless", "alone", "inner", "loose", "folded"} <= set(told)
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
+def test_a_skill_the_agent_would_not_load_is_refused_by_its_file(text: str) -> None:
+    for path in ("dig/SKILL.md", "dig.md"):
+        with pytest.raises(
+            ScenarioError, match=rf'^here: "{path}" has .* its absence would be measured; begin it with'
+        ):
+            names({path: text.encode()}, "here")
 
 
 def test_a_session_is_rendered_beside_its_stem(launched: Callable[[str], Launch], tmp_path: Path) -> None:

@@ -179,6 +179,9 @@ def test_a_form_of_another_matrix_or_validator_is_refused(place: tuple[Layout, M
         ingest(layout, plan)
     assert 'the forms of this matrix are "form", "second"' in str(refusal.value)
     assert 'found "other"' in str(refusal.value)
+    write_text(layout.form("form"), "")
+    with pytest.raises(FormError, match="form: missing, although a form begins with it; the forms of this matrix are"):
+        ingest(layout, plan)
 
 
 def test_writing_a_form_again_never_loses_answers(place: tuple[Layout, Matrix]) -> None:

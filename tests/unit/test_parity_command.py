@@ -71,7 +71,7 @@ def test_the_example_of_the_guide_is_what_the_command_says(tmp_path, monkeypatch
     guide = (Path(__file__).parents[2] / "docs" / "archives.md").read_text(encoding="utf-8")
     example = guide.partition("### An example\n")[2]
     names = ["published.json", "archive/b1/session/1.jsonl", "table.json"]
-    blocks = re.findall(r"^`([^`]+)`.*:\n\n```json\n(.*?)^```$", example, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^`([^`]+)`[^\n]*:\n\n```json\n(.*?)^```$", example, re.MULTILINE | re.DOTALL)
     assert [name for name, _ in blocks] == names
     for name, text in blocks:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

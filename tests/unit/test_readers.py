@@ -195,6 +195,12 @@ def test_a_synthesis_is_written_elsewhere_and_every_link_in_it_leads_back(made, 
     assert made.bytes() == before
 
 
+def test_a_synthesis_of_an_archive_of_which_any_row_was_rehearsed_says_so(made, tmp_path):
+    made.edit("measures.json", lambda rows: rows[-1].update(rehearsed=True))
+    render_original(open_archive(made.root), made.scenario, tmp_path)
+    assert (tmp_path / "synthesis.md").read_text(encoding="utf-8").startswith("# REHEARSED, not a measurement: ")
+
+
 def test_the_command_asks_for_what_the_archive_does_not_hold(made, tmp_path, capsys):
     assert cli.main(["render", str(made.root)]) == 1
     said = capsys.readouterr().err

@@ -47,6 +47,9 @@ def record(plan: runner.Plan, *runs: runner.plan.RunPlan, **usage: Any) -> None:
         place.record.write_text(json.dumps(data))
         source = plan.matrix.source
         place.configuration.write_text(json.dumps({"etalon_commit": source.commit, "repo": source.repo}))
+        place.session.mkdir()
+        for file in (place.prompt, place.response, place.patch, place.session / "attempt-01.jsonl"):
+            file.touch()
     for name, data in plan.bricks.items():
         write_bytes(plan.output.brick(name), data)
     plan.matrix.save(plan.output.plan)

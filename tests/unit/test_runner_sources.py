@@ -147,6 +147,14 @@ def test_a_pinned_extension_that_is_not_there_is_refused(here: Path) -> None:
     raw["harness"]["kit"]["load"] = "other.ts"
     with pytest.raises(TrysquareError, match="holds no other"):
         runner.settle(planned(write(here, raw)))
+    raw["harness"]["kit"]["load"] = "README.md"
+    (here / "kit/README.md").write_text("A kit.\n")
+    git(here / "kit", "add", ".")
+    git(here / "kit", "commit", "--quiet", "--message=text")
+    git(here / "kit", "tag", "v2")
+    raw["harness"]["kit"]["tag"] = "v2"
+    with pytest.raises(TrysquareError, match="is nothing the agent loads"):
+        runner.settle(planned(write(here, raw)))
 
 
 def test_dependencies_that_cannot_be_installed_are_refused_and_tried_again(here: Path) -> None:

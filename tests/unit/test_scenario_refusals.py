@@ -288,6 +288,31 @@ CASES = [
         "[verdict] reference",
         'no cell "rule / off"',
     ),
+    case(
+        "criterion in validity", _set("verdict", "validity", ["delivered"]), "[verdict] validity", "no gap", "take it"
+    ),
+    # what would be seen only after something was paid for
+    case("title", _set("scenario", "title", "a\nb"), "[scenario] title", '"a\\nb"', "one line"),
+    case("everything", _set("task", "artefacts", ["*"]), "[task] artefacts", '"*"', "nothing would be work"),
+    case("everything deep", _set("task", "artefacts", ["**/"]), "[task] artefacts", '"**/"', "nothing would be work"),
+    case("negation", _set("task", "artefacts", ["!a.py"]), "[task] artefacts", '"!a.py"', "takes another back"),
+    case("open bracket", _set("task", "collect", ["[a"]), "[task] collect", '"[a"', "no `]` closes"),
+    case("empty bracket", _set("task", "artefacts", ["[]"]), "[task] artefacts", '"[]"', "no `]` closes"),
+    case("braces in a pattern", _set("task", "artefacts", ["*.{o,a}"]), "[task] artefacts", "each pattern by itself"),
+    case("git's own", _set("task", "collect", [".git/config"]), "[task] collect", "git's own", "of the tree"),
+    case("git's file", _set("validation", 2, "path", "a/../.git/x"), "[[validation]] #3 path", "git's own", "the tree"),
+    case("many files", _set("validation", 2, "path", "*.json"), "[[validation]] #3 path", '"*.json"', "name one file"),
+    case("all texts", _set("validation", 2, "assertions", [{"metric": "a", "matches": ".*"}]), "found in every text"),
+    case(
+        "a file and a directory",
+        _set("harness", "probe", "files", {"x": "probe.py", "x/y": "probe.py"}),
+        "[harness.probe] files",
+        'holds "x/y"',
+        "rename one of the two",
+    ),
+    case("no extension", _set("harness", "hook", "load", "rubric.md"), "[harness.hook] load", '"rubric.md"', "`.ts`"),
+    case("include for includes", _set("axes", "includes", ["terse"]), "[axes] includes", 'mean "include"', "correct"),
+    case("a table as axis", _set("axes", "excludes", [{"a": "b"}]), "[axes] excludes[0]", 'mean "exclude"', "texts"),
     case("draws", _set("verdict", "draws", 0), "[verdict] draws", "found 0", "100 or more"),
 ]
 

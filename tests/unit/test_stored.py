@@ -125,3 +125,6 @@ def test_attempts_that_gave_no_verdict_are_spent_too(place: tuple[Layout, Matrix
     assert archive.spent(layout, plan.runs) == 3.0
     append_line(run.judge_attempts("quality"), {"attempt": 1, "usage": {"cost": 0.5}})
     assert archive.spent(layout, plan.runs) == 3.5
+    append_line(layout.attempts(run.id), {"attempt": 1, "usage": {"cost": 0.25}})
+    append_line(layout.attempts(run.id), {"attempt": None, "detail": "setup exited 1"})
+    assert archive.spent(layout, plan.runs) == 3.75

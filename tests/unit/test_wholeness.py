@@ -19,6 +19,7 @@ from trysquare.matrix import Matrix, Rehearsal
 from trysquare.parity import layer4
 from trysquare.readers import is_original, open_archive
 from trysquare.rendering import render
+from trysquare.watching.looking import Watcher
 
 PROMPT, SCRIPT = b"Do it.", b"seed = 1"
 
@@ -167,6 +168,12 @@ def test_a_rehearsal_of_which_the_tables_are_left_does_not_pass_as_a_measurement
     for other in (remains, pristine):
         assert cli.main(["compare", str(remains), str(other)]) == 0
         assert "REHEARSED: a script played the model on both sides." in capsys.readouterr().out
+
+
+def test_a_plan_that_does_not_say_so_makes_no_measurement_of_a_rehearsal(made):
+    replace(planned(), rehearsal=None).save(made.plan)
+    assert open_archive(made.root).rehearsed and Watcher(made).look().rehearsed
+    assert "REHEARSED" in Path(render(made).removeprefix("synthesis: ")).read_text(encoding="utf-8")
 
 
 def test_every_table_of_a_rehearsal_says_so(made):

@@ -172,7 +172,7 @@ class Freezer:
         """Note the skills the agent will load from a path; it loads one of each name."""
         files = {path: self.bricks[blob.digest] for path, blob in found.items()}
         names = skill_files.names(files, f"{self.scenario.path}: {where}")
-        for name, path in names.items():
+        for name, path in names:
             other = trees.skill_names.setdefault(name, path)
             if other != path:
                 raise ScenarioError(

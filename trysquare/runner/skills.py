@@ -12,8 +12,8 @@ DECLARED = "SKILL.md"
 REMEDY = "begin it with a line `---`, the lines `name: ...` and `description: ...`, and a line `---`"
 
 
-def names(files: Mapping[str, bytes], where: str) -> dict[str, str]:
-    """The skills the agent loads from frozen files, each with its file.
+def names(files: Mapping[str, bytes], where: str) -> list[tuple[str, str]]:
+    """The skills the agent reads in frozen files: the name and the file of each.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def names(files: Mapping[str, bytes], where: str) -> dict[str, str]:
     ScenarioError
         When a file that is meant as a skill is none to the agent.
     """
-    found: dict[str, str] = {}
+    found: list[tuple[str, str]] = []
     for path in _candidates(files):
         problem, name = _read(files[path], path)
         meant = path.rpartition("/")[2] == DECLARED or len(files) == 1
@@ -37,7 +37,7 @@ def names(files: Mapping[str, bytes], where: str) -> dict[str, str]:
                 f"{REMEDY}."
             )
         if not problem:
-            found[name] = path
+            found.append((name, path))
     return found
 
 
