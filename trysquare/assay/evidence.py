@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 COLOUR = r"\x1b\[[0-9;]*[A-Za-z]"
 LAUNCHER = r"(?:\S*/)?(?:npx|uv|poetry|pipenv|coverage|python[\d.]*)[ \t]+(?:run[ \t]+)?(?:-m[ \t]+)?"
@@ -15,8 +15,7 @@ NODE_FILE = re.compile(r"^(?:✔ .+\.[cm]?[jt]sx? \([\d.]+ms\)$|# Subtest: .+\.[
 """A file that node counts as a passed test, because no test was declared in it."""
 
 
-@dataclass(frozen=True)
-class Runner:
+class Runner(NamedTuple):
     """How a test runner is recognised, and what it says.
 
     `words` call it on a command line. `opening` is what it prints before the first test and `closing` what it prints
