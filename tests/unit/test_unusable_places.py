@@ -33,9 +33,7 @@ def in_the_way(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    "target", ["{file}", "{file}/below/it", BELOW_PROC, "{directory}", "{directory}/dangling/below"]
-)
+@pytest.mark.parametrize("target", ["{file}/below/it", BELOW_PROC, "{directory}", "{directory}/dangling/below"])
 @pytest.mark.parametrize(
     "command",
     [
@@ -50,8 +48,6 @@ def test_a_file_that_cannot_be_written_is_named_in_one_sentence(
 ) -> None:
     (matrix.parent / "dangling").symlink_to("nowhere")
     wanted = target.format(file=in_the_way, directory=matrix.parent)
-    if wanted == str(in_the_way):
-        pytest.skip("a file may be written over")
     code = cli.main([word.format(matrix=matrix, target=wanted) for word in command])
     said = capsys.readouterr().err.splitlines()
     assert code == 1 and len(said) == 1 and ".new" not in said[0]
