@@ -9,9 +9,9 @@ from typing import Any
 
 from trysquare import archive, history, rounds, stored
 from trysquare.errors import ArchiveError
-from trysquare.files import digests, read_json, read_lines, write_json, write_text
+from trysquare.files import read_json, read_lines, write_json, write_text
 from trysquare.forms.answers import PENDING, answered, pending_lines
-from trysquare.layout import Layout, RunLayout, plain
+from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import Matrix, ValidatorPlan
 from trysquare.measure import Run, merge, one_line
 from trysquare.outputs import cell_dir, incomplete_note
@@ -294,12 +294,3 @@ def _write_parquet(layout: Layout, state: State) -> None:
     neighbour = layout.parquet.with_name(f".{layout.parquet.name}.new")
     table.to_parquet(neighbour, index=False)
     neighbour.replace(layout.parquet)
-
-
-def emit_pointer(pointer: Path, derived: Iterable[Path]) -> None:
-    """Write an engine's pointer to derived files, which keeps their digests, and remove the older ones of its kind."""
-    kind = pointer.name.rpartition(".")[0]
-    for older in pointer.parent.glob(f"{kind}.*"):
-        older.unlink()
-    for name in {plain(pointer.name), pointer.name}:
-        write_json(pointer.with_name(name), digests(derived))

@@ -5,15 +5,15 @@ find nothing to do. Such a one is asked for under a name that ends in the mark o
 beside the plain one, so that the next launch finds everything done.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from trysquare import archive, stored
 from trysquare.errors import ArchiveError
-from trysquare.files import digest, digests, read_json
-from trysquare.layout import Layout, RunLayout
+from trysquare.files import digest, digests, read_json, write_json
+from trysquare.layout import Layout, RunLayout, plain
 from trysquare.matrix import Matrix, RunPlan, ValidatorPlan
 from trysquare.outputs.names import cell_dir
 
@@ -45,6 +45,15 @@ def _stand(pointer: Path, derived: Sequence[Path]) -> bool:
         return bool(read_json(pointer) == digests(derived))
     except (OSError, ArchiveError):
         return False
+
+
+def emit(pointer: Path, derived: Iterable[Path]) -> None:
+    """Write an engine's pointer to derived files, which keeps their digests, and remove the older ones of its kind."""
+    kind = pointer.name.rpartition(".")[0]
+    for older in pointer.parent.glob(f"{kind}.*"):
+        older.unlink()
+    for name in {plain(pointer.name), pointer.name}:
+        write_json(pointer.with_name(name), digests(derived))
 
 
 @dataclass(frozen=True)

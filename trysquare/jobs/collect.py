@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from trysquare.collecting import collect, emit_pointer, status_line
+from trysquare import pointers
+from trysquare.collecting import collect, status_line
 from trysquare.jobs import entry
 from trysquare.layout import Layout
 
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     if pointer is None:
         return 0
     if complete:
-        emit_pointer(pointer, layout.tables)
+        pointers.emit(pointer, layout.tables)
     return 0 if complete else 1
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from trysquare.collecting import emit_pointer
+from trysquare import pointers
 from trysquare.jobs import entry
 from trysquare.layout import Layout
 from trysquare.outputs.names import cell_dir
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
         layout = Layout(Path(directory).absolute())
         print(render(layout, reference, pointer))
         if pointer is not None:
-            emit_pointer(pointer, layout.pages_against(reference and cell_dir(reference)))
+            pointers.emit(pointer, layout.pages_against(reference and cell_dir(reference)))
     return 0
 
 
