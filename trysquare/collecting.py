@@ -178,6 +178,8 @@ def _verdict(run: RunLayout, validator: ValidatorPlan) -> tuple[dict[str, Any] |
         return None, OLDER
     if "failed" in verdict:
         return None, str(verdict["failed"])
+    if validator.mode == "judge" and rounds.held(run, validator) is None:
+        return None, UNSCORED
     return verdict, rounds.lacking(validator, verdict) if validator.mode == "judge" else ""
 
 

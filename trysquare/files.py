@@ -54,6 +54,10 @@ def write_bytes(path: str | Path, data: bytes) -> bool:
     A crash at any instant leaves either the old or the new file. Returns whether anything was written.
     """
     path = Path(path)
+    if path.exists() and not path.is_file():  # a pipe or a device, which reading would wait for
+        with path.open("wb") as handle:
+            handle.write(data)
+        return True
     with suppress(FileNotFoundError):
         if path.read_bytes() == data:
             return False

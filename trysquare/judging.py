@@ -70,8 +70,8 @@ def judge(layout: Layout, matrix: Matrix, directory: str, pointer: tuple[str, st
         )
     with archive.locked(layout.lock(f"{run.id}.{name}")):
         _recover(layout, run, name)
-        found = rounds.newest(run, name)
-        if found is None or found < rounds.of(validator):
+        found = rounds.held(run, validator)
+        if found is None:
             if not may_spend:
                 raise TrysquareError(
                     f"run {run.id} is not judged by {name} yet: only the target `run` may spend; ask for it."

@@ -8,6 +8,7 @@ from trysquare import (
     capacity,
     carrying,
     interrupt,
+    jobs,
     launching,
     remote,
     replaying,
@@ -28,8 +29,8 @@ class Launch(Targets):
 
     @property
     def shell_prefix(self) -> str:
-        """What every job's shell runs first: the interpreter of this launch is the job's `python`."""
-        return f'set -euo pipefail; export PATH="{Path(sys.executable).parent}:$PATH"; '
+        """What every job's shell runs first: the interpreter of this launch is the job's `python`, and no child's."""
+        return f'set -euo pipefail; export {jobs.OUTER}="$PATH" PATH="{Path(sys.executable).parent}:$PATH"; '
 
     @property
     def needs(self) -> dict[str, Any]:

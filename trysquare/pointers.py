@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from trysquare import archive, stored
+from trysquare import archive, rounds, stored
 from trysquare.errors import ArchiveError
 from trysquare.files import digest, digests, read_json, write_json
 from trysquare.layout import Layout, RunLayout, plain
@@ -32,7 +32,9 @@ def answers(run: RunLayout, validator: ValidatorPlan) -> bool:
 
 
 def judged(run: RunLayout, validator: ValidatorPlan) -> bool:
-    """Whether the verdict of a judge is where its pointer says, whatever metrics it holds."""
+    """Whether the verdict of a judge is bought and where its pointer says, whatever metrics it holds."""
+    if rounds.held(run, validator) is None:
+        return False
     try:
         return bool(stored.verdict(run, validator).get("digest") == validator.digest)
     except (FileNotFoundError, ArchiveError):

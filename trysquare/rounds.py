@@ -30,6 +30,12 @@ def newest(run: RunLayout, name: str) -> int | None:
     return max((int(path.parent.name) for path in committed if path.parent.name.isdecimal()), default=None)
 
 
+def held(run: RunLayout, validator: ValidatorPlan) -> int | None:
+    """The round of the verdict that counts for a judge as it is planned; None when that is still to be bought."""
+    found = newest(run, validator.name)
+    return None if found is None or found < of(validator) else found
+
+
 def settled(layout: Layout, matrix: Matrix, asked: Collection[str] = ()) -> Matrix:
     """The plan with the round of each judge: that of the frozen plan, or the next one where `asked` names the judge.
 

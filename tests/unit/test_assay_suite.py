@@ -138,6 +138,16 @@ def test_node_is_green_only_with_a_test_that_passed(
 
 
 @pytest.mark.parametrize(
+    "command", [PYTEST, f"{PYTEST} -q", f"{PYTEST} -qq", f"{PYTEST} -v", f"{PYTHON} -m unittest test_u"]
+)
+def test_a_red_suite_that_the_code_under_test_ends_with_0_is_not_green(tmp_path: Path, command: str) -> None:
+    code = "import atexit, os, sys\natexit.register(lambda: (sys.stdout.flush(), sys.stderr.flush(), os._exit(0)))\n"
+    files = {"test_a.py": f"import calc\n{RED['test_a.py']}", "test_u.py": f"import calc\n{UNITTEST.format(2)}"}
+    found = suite(tmp_path, {**files, "calc.py": code}, command)
+    assert found.judged is False and "a test failed" in found.reason
+
+
+@pytest.mark.parametrize(
     ("command", "output", "why"),
     [
         ("cargo test", "running 1 test\n\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed\n", "ended before"),
@@ -155,6 +165,14 @@ def test_node_is_green_only_with_a_test_that_passed(
         ("npx vitest run", " RUN  v3.0.0 /a\n\n Test Files  1 passed (1)\n      Tests  2 passed (2)\n", ""),
         ("npm test", "  0 passing (2ms)\n  3 pending\n", "not one test passed"),
         ("npm test", "  a\n    \u2714 b\n\n  1 passing (2ms)\n", ""),
+        ("cargo test", "test result: FAILED. 1 passed; 1 failed\n", "a test failed"),
+        ("go test ./...", "ok  \texample.org/a\t0.002s\nFAIL\texample.org/b\t0.003s\n", "a test failed"),
+        ("npm test", "Tests:       1 failed, 2 passed, 3 total\n", "a test failed"),
+        ("npx vitest run", " Test Files  1 failed (1)\n      Tests  1 failed | 2 passed (3)\n", "a test failed"),
+        ("npm test", "  1 passing (2ms)\n  1 failing\n", "a test failed"),
+        ("node --test", "# tests 2\n# pass 1\n# fail 1\n", "a test failed"),
+        ("node --test", "# tests 2\n# pass 2\n# fail 0\n", ""),
+        ("pytest -q", "..x   [100%]\n2 passed, 1 xfailed in 0.01s\n", ""),
         ("make check", "pytest -q\n", "without the report of pytest"),
         ("make check", "python3 -m pytest -q\n..   [100%]\n2 passed in 0.01s\n", ""),
         ("make check", "all is well with pytest\n", ""),

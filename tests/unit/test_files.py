@@ -100,3 +100,11 @@ def test_a_text_in_pieces_is_written_whole_and_keeps_its_date_when_it_says_the_s
     assert path.stat().st_mtime == 1
     write_pieces(path, ["b"])
     assert (path.read_text(), path.stat().st_mtime != 1, list(tmp_path.iterdir())) == ("b", True, [path])
+
+
+def test_a_pipe_is_written_into_and_not_waited_for():
+    reading, writing = os.pipe()
+    assert write_bytes(f"/dev/fd/{writing}", b"rows\n")
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        assert pipe.read() == b"rows\n"

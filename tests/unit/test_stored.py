@@ -1,5 +1,6 @@
 """What is stored of validators: a damaged file is named with what its remedy costs, and nothing is bought for it."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -128,3 +129,21 @@ def test_attempts_that_gave_no_verdict_are_spent_too(place: tuple[Layout, Matrix
     append_line(layout.attempts(run.id), {"attempt": 1, "usage": {"cost": 0.25}})
     append_line(layout.attempts(run.id), {"attempt": None, "detail": "setup exited 1"})
     assert archive.spent(layout, plan.runs) == 3.75
+
+
+@pytest.mark.parametrize("gone", ["the verdict", "its directory", "all of them"])
+def test_a_bought_verdict_that_is_gone_is_asked_for_although_its_copy_stands(
+    place: tuple[Layout, Matrix, RunLayout], gone: str
+) -> None:
+    layout, plan, run = place
+    directory = run.judgement("quality", 0)
+    write_text(directory / "session" / "a.jsonl", "{}\n")
+    [planned] = plan.runs.values()
+    assert not Pointers(str(layout.root), plan, "0" * 8).scores[planned.id][1].endswith("0" * 8)
+    if gone == "the verdict":
+        (directory / "verdict.json").unlink()
+    else:
+        shutil.rmtree(directory if gone == "its directory" else directory.parent)
+    assert Pointers(str(layout.root), plan, "0" * 8).scores[planned.id][1].endswith("0" * 8)
+    line, detail = standing(layout, plan)
+    assert "incomplete, 0 of 1 runs valid, 1 not scored" in line and "quality: not scored yet" in detail

@@ -19,7 +19,8 @@ class Runner(NamedTuple):
     """How a test runner is recognised, and what it says.
 
     `words` call it on a command line. `opening` is what it prints before the first test and `closing` what it prints
-    after the last one. `passed` finds counts of tests, or, without a group, tests, that passed.
+    after the last one. `passed` finds counts of tests, or, without a group, tests, that passed, and `failed` what says
+    that one did not.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Runner(NamedTuple):
     opening: str
     closing: str
     passed: tuple[str, ...]
+    failed: str
 
 
 NEVER = r"(?!)"
@@ -42,6 +44,8 @@ RUNNERS = (
             r"^ +(\d+) passed$",
             r"^[A-Za-z]*\.[.A-Za-z]* +\[ *\d+%\]$",
         ),
+        r"^(?:=+ )?(?:\d+ [a-z]+, )*\d+ (?:failed|errors?)\b.* in \d[\d.]*s\b"
+        r"|^(?:FAILED|ERROR) \S+(?:\.py|::)",
     ),
     Runner(
         "unittest",
@@ -49,25 +53,37 @@ RUNNERS = (
         NEVER,
         r"^Ran \d+ tests? in ",
         (r"^[A-Za-z]*\.[.A-Za-z]*$(?=\s+-{20,}\nRan )", r"\.\.\. ok$"),
+        r"^FAILED \((?:failures|errors|unexpected successes)=",
     ),
-    Runner("cargo", ("cargo",), r"^running \d+ tests?$", r"^test result: ", (r"^test result: .*?\b(\d+) passed",)),
+    Runner(
+        "cargo",
+        ("cargo",),
+        r"^running \d+ tests?$",
+        r"^test result: ",
+        (r"^test result: .*?\b(\d+) passed",),
+        r"^test result: FAILED",
+    ),
     Runner(
         "go",
         ("go",),
         NEVER,
         r"^(?:FAIL|ok  |\?   )\t",
         (r"^ *--- PASS: ", r"^ok  \t(?!.*\[no tests to run\])"),
+        r"^FAIL\t",
     ),
-    Runner("node", ("node", "nodejs"), NEVER, r"^(?:#|ℹ) tests \d+$", (r"^(?:#|ℹ) pass (\d+)$",)),
-    Runner("jest", ("jest",), NEVER, r"^Tests: +\d", (r"^Tests: .*?\b(\d+) passed",)),
+    Runner(
+        "node", ("node", "nodejs"), NEVER, r"^(?:#|ℹ) tests \d+$", (r"^(?:#|ℹ) pass (\d+)$",), r"^(?:#|ℹ) fail [1-9]"
+    ),
+    Runner("jest", ("jest",), NEVER, r"^Tests: +\d", (r"^Tests: .*?\b(\d+) passed",), r"^Tests: .*?\b[1-9]\d* failed"),
     Runner(
         "vitest",
         ("vitest",),
         r"^ *RUN +v\d",
         r"^ *Test Files? .*|^No test files found",
         (r"^ *Tests +.*?\b(\d+) passed",),
+        r"^ *Tests +.*?\b[1-9]\d* failed",
     ),
-    Runner("mocha", ("mocha",), NEVER, r"^ *\d+ passing\b", (r"^ *(\d+) passing\b",)),
+    Runner("mocha", ("mocha",), NEVER, r"^ *\d+ passing\b", (r"^ *(\d+) passing\b",), r"^ *[1-9]\d* failing\b"),
 )
 
 
@@ -87,6 +103,8 @@ def lacking(argv: Sequence[str], output: str) -> str:
     if not reported:
         called = _called(argv, text)
         return f"exited 0 without the report of {called}, so nothing shows that a test ran" if called else ""
+    if red := [runner.name for runner in reported if _count(runner.failed, text)]:
+        return f"exited 0, but by the report of {red[0]} a test failed"
     if any(_passed(runner, text) for runner in reported):
         return ""
     if NODE_FILE.search(text):

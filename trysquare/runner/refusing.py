@@ -120,7 +120,7 @@ def refuse_measured(plan: Plan) -> None:
             archive.refuse_lost(found)
             continue
         what = _difference(record, plan.matrix.cells[run.cell], found)
-        if what:
+        if what and not archive.pointer_differs(found):
             changed[run.cell] = what
         commit = _commit(found)
         if commit and plan.matrix.source.commit not in ("", commit):
