@@ -116,6 +116,15 @@ def test_editing_the_validator_scores_everything_again_and_measures_nothing(fini
     assert all(row["metrics"]["in_scope"] is False for row in rows)
 
 
+def test_what_a_job_starts_sees_the_path_of_the_launch_and_not_the_interpreter_of_the_harness(finished):
+    finished.edit("validator.py", "run.tests()", 'run.tests(), "path": __import__("os").environ["PATH"]')
+
+    finished.snakemake("run")
+
+    rows = json.loads((finished.matrix / "measures.json").read_text())
+    assert {row["metrics"]["path"] for row in rows} == {finished.environment["PATH"]}
+
+
 def test_a_validator_edited_and_put_back_leaves_the_first_verdicts(finished):
     finished.edit("validator.py", "def evaluate", "undefined\n\n\ndef evaluate")
     output = finished.snakemake("run", code=1)
