@@ -41,7 +41,7 @@ def rescored(place: Path, runs: int) -> tuple[float, float, float]:
     python = str(place / "python" / "bin" / "python")
     argv = [python, "-m", "snakemake", *OPTIONS, "--max-jobs-per-timespan", "10000/1s"]
     bare = timed(argv, folder, environment).seconds
-    verdicts = (place / "results" / "rehearsals").glob("*/runs/*/*/validation/script.json")
+    verdicts = (place / "results").glob("**/validation/script.json")
     own = [json.loads(path.read_text(encoding="utf-8"))["duration"] for path in verdicts]
     return bare * CORES / runs, again * CORES / runs, sum(own) / len(own)
 
