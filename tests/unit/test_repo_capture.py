@@ -209,6 +209,14 @@ def test_what_only_rules_of_the_agents_own_hide_is_told_apart(world, run):
     agree(world, run, change)
 
 
+def test_a_directory_in_the_place_of_a_rule_file_does_not_cost_the_run(world, run):
+    (run.path / ".gitignore").unlink()
+    world.write({".gitignore/.gitignore": "*\n", ".gitignore/deep/kept": "x", "new.py": "x\n"}, run.path)
+    change = repo.capture(run)
+    assert "new.py" in change.touched and ".gitignore" in change.touched
+    assert ".gitignore/.gitignore" in change.hidden
+
+
 def test_the_agents_git_directory_has_no_say(world, run):
     own = run.path / ".git"
     (own / "info/exclude").write_text("*.py\n")

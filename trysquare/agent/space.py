@@ -45,5 +45,5 @@ class Space:
             for name in names:
                 try:
                     yield 512 * (Path(folder) / name).lstat().st_blocks
-                except FileNotFoundError:
+                except OSError:  # gone meanwhile, or in a directory that the agent closed
                     continue

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,7 +39,8 @@ def _lay_out(hold: Hold, base_tree: str, names: Iterable[str]) -> None:
         hold.run("checkout-index", "-z", "--stdin", input=b"".join(name + b"\0" for name in rules))
     for name in names:
         folder = as_bytes(name).rpartition(b"/")[0]
-        (hold.tree / os.fsdecode(folder)).mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError, NotADirectoryError):  # an agent may have put a directory where a rule file was
+            (hold.tree / os.fsdecode(folder)).mkdir(parents=True, exist_ok=True)
 
 
 def _ignored(hold: Hold, names: Iterable[str]) -> set[bytes]:
