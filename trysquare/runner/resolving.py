@@ -128,10 +128,7 @@ def resolve(
     root = Path(output_root) / f"{REHEARSAL}s" if rehearsed else Path(output_root)
     matrix, bricks = _matrix(scenario, config, root, wish)
     layout = Layout(root / matrix.name)
-    if problem := places.blocked(layout.root):
-        raise TrysquareError(
-            f"{layout.root} cannot be used: {problem}; name another directory for the results (--config output=DIR)."
-        )
+    _refuse_blocked(layout)
     matrix = rounds.settled(layout, matrix, rejudge)
     offer = carryable(root, scenario, matrix, matrix.protocol.repetitions, wish.only)
     if extend:
@@ -152,16 +149,25 @@ def resolve(
         replay=wish.replay,
         only=wish.only,
     )
-    said = (
-        *notes.gone_note(plan),
-        *notes.drift_notes(plan),
-        *notes.available_note(offer, extend),
-        *notes.same_notes(matrix),
-        *notes.command_notes(matrix.task),
-        *subagents.unstarted_note(matrix),
-        *subagents.unpriced_note(matrix),
-    )
-    return replace(plan, notes=(*said, *rounds.notes(matrix, _judged(plan), rejudge)))
+    said = (*_said(plan), *notes.available_note(offer, extend), *rounds.notes(matrix, _judged(plan), rejudge))
+    return replace(plan, notes=said)
+
+
+def _refuse_blocked(layout: Layout) -> None:
+    if problem := places.blocked(layout.root):
+        raise TrysquareError(
+            f"{layout.root} cannot be used: {problem}; name another directory for the results (--config output=DIR)."
+        )
+
+
+def _said(plan: Plan) -> Iterator[str]:
+    """What a plan has to say of itself, whatever is offered or asked for."""
+    yield from notes.gone_note(plan)
+    yield from notes.drift_notes(plan)
+    yield from notes.same_notes(plan.matrix)
+    yield from notes.command_notes(plan.matrix.task)
+    yield from subagents.unstarted_note(plan.matrix)
+    yield from subagents.unpriced_note(plan.matrix)
 
 
 def _judged(plan: Plan) -> Iterator[RunLayout | None]:

@@ -1,7 +1,7 @@
 """What a reader must know beside the numbers: warnings, and how it was measured."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from trysquare import history
@@ -85,9 +85,14 @@ def _launch(line: Mapping[str, Any]) -> str:
     return f"{line['started']}, {load}{version}"
 
 
+def _where(by_cell: ByCell, holds: Callable[[Run], bool]) -> str:
+    """The cells with runs of which something holds, and of how many it does; empty when of none."""
+    counts = {cell: (sum(map(holds, runs)), len(runs)) for cell, runs in by_cell.items()}
+    return ", ".join(f"{cell} ({count} of {total} runs)" for cell, (count, total) in counts.items() if count)
+
+
 def _cut(by_cell: ByCell) -> str:
-    counts = {cell: (sum(run.timed_out for run in runs), len(runs)) for cell, runs in by_cell.items()}
-    cut = ", ".join(f"{cell} ({count} of {total} runs)" for cell, (count, total) in counts.items() if count)
+    cut = _where(by_cell, lambda run: run.timed_out)
     if not cut:
         return ""
     return (
@@ -98,11 +103,7 @@ def _cut(by_cell: ByCell) -> str:
 
 
 def _hidden(by_cell: ByCell, evidence: Mapping[str, Evidence]) -> str:
-    counts = {
-        cell: (sum(bool(evidence[run.id].hidden) for run in runs if run.id in evidence), len(runs))
-        for cell, runs in by_cell.items()
-    }
-    hiding = ", ".join(f"{cell} ({count} of {total} runs)" for cell, (count, total) in counts.items() if count)
+    hiding = _where(by_cell, lambda run: run.id in evidence and bool(evidence[run.id].hidden))
     if not hiding:
         return ""
     return (
