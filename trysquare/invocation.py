@@ -15,6 +15,7 @@ from trysquare import (
     runner,
 )
 from trysquare.errors import TrysquareError, refused, unheard
+from trysquare.forkserver import ForkServer
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
 from trysquare.pointers import Pointers
@@ -63,6 +64,8 @@ class Invocation:
         self._settings: runner.Settings | None = None
         self._broken: TrysquareError | None = None
         self._mark = secrets.token_hex(4)
+        self._token = secrets.token_hex(8)
+        self._server: ForkServer | None = None
         self._pointers: dict[str, Pointers] = {}
         self._order: dict[str, dict[str, int]] = {}
         self._limits: dict[str, int] = {}

@@ -1,5 +1,6 @@
 """What the Snakefile asks: in the main process the resolved scenarios, in any other the frozen plan of its matrix."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from trysquare import (
     capacity,
     carrying,
+    forkserver,
     interrupt,
     jobs,
     launching,
@@ -29,8 +31,13 @@ class Launch(Targets):
 
     @property
     def shell_prefix(self) -> str:
-        """What every job's shell runs first: the interpreter of this launch is the job's `python`, and no child's."""
-        return f'set -euo pipefail; export {jobs.OUTER}="$PATH" PATH="{Path(sys.executable).parent}:$PATH"; '
+        """What every job's shell runs first: the interpreter of this launch is the job's `python`, and no child's.
+
+        It defines `job`, which starts the jobs a launch has many of, on this machine through its fork server.
+        """
+        start = f"exec {forkserver.command(self._token)}" if self._workflow.is_main_process else "exec python -m"
+        export = f'export {jobs.OUTER}="$PATH" PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"'
+        return f'set -euo pipefail; {export}; job() {{{{ {start} "trysquare.jobs.$@"; }}}}; '
 
     @property
     def needs(self) -> dict[str, Any]:
@@ -116,6 +123,8 @@ class Launch(Targets):
                 launching.freeze(self._plans[directory], line if "run" in self._asked else None, self._workflow)
             elif "score" in self._asked and self._settings is not None:
                 replaying.localised(self._archived[directory], layout, self._settings.machine_file).save(layout.plan)
+        if self._asked & {"run", "score"} and self._workflow.local_exec:
+            self._server = forkserver.ForkServer(self._token)
 
     @refusing
     def finish(self) -> None:
@@ -123,6 +132,8 @@ class Launch(Targets):
 
         A launch that was asked to stop ends with the exit code that says so.
         """
+        if self._server is not None:
+            self._server.close()
         if not self._asked & {"run", "score", "discard"}:
             return
         for directory in self.matrices:

@@ -28,10 +28,10 @@ def words(process):
 
 
 def victims(engine, what):
-    """The processes of one kind that run now: the engine itself, a job, or an agent."""
+    """The processes of one kind that run now: the engine, a client, the fork server or a job of it, or an agent."""
     if what == "main":
         return [engine] if engine.poll() is None else []
-    mark = {"job": "trysquare.jobs.", "agent": "pi-coding-agent"}[what]
+    mark = {"client": "trysquare.jobs.", "job": "trysquare.forkserver.server", "agent": "pi-coding-agent"}[what]
     return [process for process in below(engine) if mark in words(process)]
 
 
@@ -57,7 +57,7 @@ def test_no_kill_at_any_instant_loses_or_repeats_a_run(bench):
     bench.edit("rehearsal.toml", 'text = "Fixed."', 'text = "Fixed."\npause = 200')
     many = type(bench)(bench.root, repetitions=4)
     dice, ledger = random.Random(SEED), Ledger(many)
-    kills, longest = dict.fromkeys(("main", "job", "agent"), 0), 4.0
+    kills, longest = dict.fromkeys(("main", "client", "job", "agent"), 0), 4.0
     while sum(kills.values()) < KILLS:
         what = min(kills, key=lambda each: (kills[each], dice.random()))
         started = time.monotonic()

@@ -64,7 +64,7 @@ class Registry:
         self.stopping = False
         self.signum: int | None = None
         self.adopted = False
-        self.token = os.urandom(8).hex()
+        self.token = ""
         self._count = 0
         self._sentinel: int | None = None
         self._lifeline = -1
@@ -87,6 +87,7 @@ class Registry:
         with self.lock:
             if self.stopping:
                 raise Stopped(self.signum)
+            self.token = self.token or os.urandom(8).hex()  # not before: a fork must not share it
             self._watch()
             self._count += 1
             mark = f"[{self.token}.{self._count}]"
@@ -128,7 +129,7 @@ class Registry:
         roots = list(self.running)  # in one step, and without the lock: a hard exit must not wait for it
         below = descendants(os.getpid(), *self._spared()) if self.adopted else []
         trees = [pid for root in roots for pid in (root, *descendants(root))]
-        return alive([*below, *trees, *marked(f"[{self.token}.")])
+        return alive([*below, *trees, *(marked(f"[{self.token}.") if self.token else [])])
 
     def strays(self, pid: int) -> list[Process]:
         """What one child that has ended left running; ended orphans are reaped on the way."""

@@ -14,4 +14,4 @@ rule carry:
     conda:
         "../../envs/trysquare.yaml"
     shell:
-        "exec python -m trysquare.jobs.carry {wildcards.matrix:q} {wildcards.run:q} > {log:q} 2>&1"
+        "job carry {wildcards.matrix:q} {wildcards.run:q} > {log:q} 2>&1"

@@ -18,5 +18,5 @@ rule judge_run:
     params:
         spend=LAUNCH.spend,
     shell:
-        "exec python -m trysquare.jobs.judge {wildcards.matrix:q} {wildcards.run:q} {wildcards.validator} {wildcards.digest}"
+        "job judge {wildcards.matrix:q} {wildcards.run:q} {wildcards.validator} {wildcards.digest}"
         " {params.spend} > {log:q} 2>&1"

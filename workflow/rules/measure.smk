@@ -15,4 +15,4 @@ rule measure:
     params:
         spend=LAUNCH.spend,
     shell:
-        "exec python -m trysquare.jobs.measure {wildcards.matrix:q} {wildcards.run:q} {params.spend} > {log:q} 2>&1"
+        "job measure {wildcards.matrix:q} {wildcards.run:q} {params.spend} > {log:q} 2>&1"

@@ -13,7 +13,7 @@ rule score_run:
     resources:
         runtime=LAUNCH.minutes,
     shell:
-        "exec python -m trysquare.jobs.score {wildcards.matrix:q} {wildcards.run:q} {wildcards.validator} {wildcards.digest}"
+        "job score {wildcards.matrix:q} {wildcards.run:q} {wildcards.validator} {wildcards.digest}"
         " > {log:q} 2>&1"
 
 
