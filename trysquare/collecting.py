@@ -2,35 +2,33 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trysquare import archive, history, rounds, stored
+from trysquare import history, rounds
 from trysquare.errors import ArchiveError
 from trysquare.files import read_json, read_lines, write_json, write_text
-from trysquare.forms.answers import PENDING, answered, pending_lines
+from trysquare.forms.answers import pending_lines
 from trysquare.layout import Layout, RunLayout
-from trysquare.matrix import Matrix, ValidatorPlan
-from trysquare.measure import Run, merge, one_line
+from trysquare.matrix import Matrix
+from trysquare.measure import Run, one_line
 from trysquare.outputs import cell_dir, incomplete_note
-
-UNSCORED, OLDER = "not scored yet", "scored with an older validator"
-KINDS = ("validator_failed", "unscored", "damaged")
+from trysquare.recorded import Found, find, find_empty
 
 
 @dataclass(frozen=True)
 class State:
     """The runs of a matrix: `runs` in declared order then undeclared cells; `planned` counts the declared ones only.
 
-    `states` maps each planned run id to missing, empty, validator_failed or valid.
+    `states` maps each planned run id to missing, empty, validator_failed or valid; `found` holds those not missing.
     """
 
     matrix: Matrix
     runs: tuple[Run, ...]
     states: Mapping[str, str]
-    details: Mapping[str, str] = field(default_factory=dict)
+    found: Mapping[str, Found] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -52,16 +50,14 @@ def derive(layout: Layout, matrix: Matrix) -> State:
     """Read every run of a matrix. Writes nothing."""
     if matrix.imported is not None:
         return _imported(layout, matrix)
-    runs, states, details = [], {}, {}
+    found, states = {}, {}
     for planned in sorted(matrix.runs.values(), key=lambda run: (list(matrix.cells).index(run.cell), run.repetition)):
-        run = layout.run(planned.directory)
-        found = _recorded(layout, matrix, run) or _empty(layout, planned.id, planned.cell, planned.repetition)
-        states[planned.id] = found.state if found else "missing"
-        if found:
-            runs.append(found)
-            details[planned.id] = found.detail
-    runs += _undeclared(layout, matrix)
-    return State(matrix, tuple(runs), states, details)
+        each = find(layout, matrix, layout.run(planned.directory)) or find_empty(layout, planned)
+        if each is not None:
+            found[planned.id] = each
+        states[planned.id] = each.run.state if each else "missing"
+    runs = [*(each.run for each in found.values()), *_undeclared(layout, matrix)]
+    return State(matrix, tuple(runs), states, found)
 
 
 def _imported(layout: Layout, matrix: Matrix) -> State:
@@ -69,7 +65,7 @@ def _imported(layout: Layout, matrix: Matrix) -> State:
         runs = tuple(Run.from_row(row) for row in read_json(layout.measures))
     except FileNotFoundError:
         raise ArchiveError(f"{layout.measures} does not exist: import the results again ({matrix.imported}).") from None
-    return State(matrix, runs, {run.id: run.state for run in runs}, {run.id: run.detail for run in runs})
+    return State(matrix, runs, {run.id: run.state for run in runs})
 
 
 def lost(before: Iterable[Mapping[str, Any]], runs: Iterable[Run]) -> list[str]:
@@ -98,98 +94,10 @@ def _undeclared(layout: Layout, matrix: Matrix) -> list[Run]:
     for record in records:
         directory = record.parent.relative_to(root).as_posix()
         if directory not in planned:
-            run = _recorded(layout, matrix, RunLayout(record.parent))
-            if run is not None and run.cell not in {*matrix.cells, *map(cell_dir, matrix.cells)}:
-                found.append(run)
+            each = find(layout, matrix, RunLayout(record.parent))
+            if each is not None and each.run.cell not in {*matrix.cells, *map(cell_dir, matrix.cells)}:
+                found.append(each.run)
     return sorted(found, key=lambda run: (run.cell, run.repetition))
-
-
-def _recorded(layout: Layout, matrix: Matrix, run: RunLayout) -> Run | None:
-    try:
-        return _read(matrix, run)
-    except FileNotFoundError:
-        problem = f"run.json is missing: {archive.remedy(run)}" if run.pointer.exists() else ""
-    except ArchiveError as error:
-        problem = str(error)
-    except (KeyError, TypeError) as error:
-        problem = f"run.json is not the record of a run ({error}): {archive.remedy(run)}"
-    planned = matrix.runs.get(run.id)
-    if not problem:
-        return None
-    cell, repetition = (planned.cell, planned.repetition) if planned else (run.root.parent.name, 0)
-    return Run(run.id, cell, repetition, state="validator_failed", detail=archive.DAMAGED + problem, attempts=0)
-
-
-def _read(matrix: Matrix, run: RunLayout) -> Run:
-    record = archive.read_record(run)
-    metrics, reasons, unjudged, state, detail = _scored(matrix, run)
-    if archive.pointer_differs(run):
-        state = "validator_failed"
-        detail = f"{archive.DAMAGED}run.json is not the record its measured.json was written for: {archive.remedy(run)}"
-    return Run(
-        id=record["id"],
-        cell=record["cell"],
-        repetition=record["repetition"],
-        usage=record["usage"],
-        duration=record["duration"],
-        metrics=metrics,
-        reasons=reasons,
-        state=state,
-        detail=detail,
-        attempts=record["attempts"],
-        unjudged=unjudged,
-        agent_version=record["agent"]["version"],
-        isolation=record["isolation"],
-        launch=record["launch"]["id"],
-        timed_out=record.get("timed_out", False),
-        rehearsed=record.get("rehearsed", False),
-    )
-
-
-def _scored(matrix: Matrix, run: RunLayout) -> tuple[dict[str, Any], dict[str, str], dict[str, str], str, str]:
-    results: list[tuple[str, dict[str, Any] | None]] = []
-    problems, damaged = [], ""
-    for name, validator in matrix.validators.items():
-        verdict, problem = None, ""
-        try:
-            verdict, problem = (answered(run, validator), "") if validator.mode == "form" else _verdict(run, validator)
-        except ArchiveError as error:
-            problem, damaged = str(error), archive.DAMAGED
-        results.append((name, verdict))
-        if problem:
-            problems.append(f"{name}: {problem}")
-    merged = merge(results, {name: validator.metrics for name, validator in matrix.validators.items()})
-    reasons = {name: reason for name, reason in merged.reasons.items() if name not in merged.unjudged}
-    unjudged = {name: reason for name, reason in merged.unjudged.items() if reason != PENDING}
-    return merged.metrics, reasons, unjudged, merged.state, damaged + ("; ".join(problems) or merged.detail)
-
-
-def _verdict(run: RunLayout, validator: ValidatorPlan) -> tuple[dict[str, Any] | None, str]:
-    """What a validator said, and what is wrong with it; raises for what no launch can make again for nothing."""
-    if validator.mode == "judge" and (round_ := rounds.newest(run, validator.name)) is not None:
-        stored.judgement(run, validator.name, round_)
-    try:
-        verdict = stored.verdict(run, validator)
-    except FileNotFoundError:
-        return None, UNSCORED
-    except ArchiveError as error:
-        return None, str(error)
-    if verdict.get("digest") != validator.digest:
-        return None, OLDER
-    if "failed" in verdict:
-        return None, str(verdict["failed"])
-    if validator.mode == "judge" and rounds.held(run, validator) is None:
-        return None, UNSCORED
-    return verdict, rounds.lacking(validator, verdict) if validator.mode == "judge" else ""
-
-
-def _empty(layout: Layout, run_id: str, cell: str, repetition: int) -> Run | None:
-    attempts = read_lines(layout.attempts(run_id))
-    if not attempts:
-        return None
-    count = sum(line.get("attempt") is not None for line in attempts)
-    detail = str(attempts[-1].get("detail", ""))
-    return Run(run_id, cell, repetition, state="empty", detail=detail, attempts=count)
 
 
 def collect(layout: Layout) -> State:
@@ -227,28 +135,13 @@ def status_line(directory: str | Path, state: State) -> str:
 
 
 def _incomplete(state: State) -> str:
-    failed = [state.details[name] for name, found in state.states.items() if found == "validator_failed"]
-    kinds = Counter(map(_kind, failed))
-    counts = Counter({**state.counts, **dict.fromkeys(KINDS, 0), **kinds})
-    told = [detail for detail in failed if _kind(detail) == "validator_failed"]
-    return incomplete_note(counts, told, _act(state.matrix, failed))
-
-
-def _kind(detail: str) -> str:
-    """What the line calls a run that has no verdict: scoring it, not another validator, is what some of them need."""
-    if detail.startswith(archive.DAMAGED):
-        return "damaged"
-    return "unscored" if all(part.endswith((UNSCORED, OLDER)) for part in detail.split("; ")) else "validator_failed"
-
-
-def _act(matrix: Matrix, details: Sequence[str]) -> str:
-    """The launch that completes a matrix: a verdict that lacks a metric is bought again only when that is asked for."""
-    judges = [
-        name
-        for name, validator in matrix.validators.items()
-        if validator.mode == "judge" and any(f"{rounds.again([name])} " in detail for detail in details)
-    ]
-    return f"launch the target `run` with {rounds.again(judges)}" if judges else "launch the target `run` again"
+    failed = [each for each in state.found.values() if each.run.state == "validator_failed"]
+    counts = Counter({**state.counts, "validator_failed": 0, **Counter(each.kind for each in failed)})
+    told = [each.run.detail for each in failed if each.kind == "validator_failed"]
+    owing = {problem.rejudge for each in failed for problem in each.problems}
+    judges = [name for name in state.matrix.validators if name in owing]
+    act = f"launch the target `run` with {rounds.again(judges)}" if judges else "launch the target `run` again"
+    return incomplete_note(counts, told, act)
 
 
 def _state_json(layout: Layout, state: State) -> dict[str, Any]:
