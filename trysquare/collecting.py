@@ -136,7 +136,8 @@ def status_line(directory: str | Path, state: State) -> str:
 
 def _incomplete(state: State) -> str:
     failed = [each for each in state.found.values() if each.run.state == "validator_failed"]
-    counts = Counter({**state.counts, "validator_failed": 0, **Counter(each.kind for each in failed)})
+    kinds = Counter(str(each.kind) for each in failed)
+    counts = Counter({**state.counts, "validator_failed": 0, **kinds})
     told = [each.run.detail for each in failed if each.kind == "validator_failed"]
     owing = {problem.rejudge for each in failed for problem in each.problems}
     judges = [name for name in state.matrix.validators if name in owing]
