@@ -1,8 +1,9 @@
 """What scoring archived runs again costs beside a bare workflow with the same jobs: `python benchmarks/rescore.py`.
 
 The matrix is that of `scale.py`. Its validator is edited, so that every run is scored again and none measured. Of
-the time of a job, what its validator and git took is taken off, as the verdicts say it; the bare workflow has jobs
-that start an interpreter, in the same call and on the same cores. The bar is twice the bare job.
+the time of a job, what its validator and git took is taken off, as the verdicts say it; the bare workflow has the same jobs
+in the same order, which start an interpreter and write a file, in the same call and on the same cores. The bar is twice
+the bare job.
 """
 
 import argparse
@@ -16,13 +17,19 @@ CORES = 2
 BARE = """
 N = {runs}
 rule all:
-    input: "collect"
+    input: "render"
 rule score:
+    input: ancient("runs/{{run}}/measured")
     output: "runs/{{run}}/scored"
+    priority: 10**6
     shell: "exec python -c \\"open('{{output}}', 'w')\\""
 rule collect:
     input: expand("runs/{{run}}/scored", run=range(N))
     output: "collect"
+    shell: "touch {{output}}"
+rule render:
+    input: "collect"
+    output: "render"
     shell: "touch {{output}}"
 """
 
@@ -37,6 +44,9 @@ def rescored(place: Path, runs: int) -> tuple[float, float, float]:
     again = engine(place, names, environment).seconds
     folder = place / "bare"
     folder.mkdir()
+    for run in range(runs):
+        (folder / "runs" / str(run)).mkdir(parents=True)
+        (folder / "runs" / str(run) / "measured").touch()
     (folder / "Snakefile").write_text(BARE.format(runs=runs), encoding="utf-8")
     python = str(place / "python" / "bin" / "python")
     argv = [python, "-m", "snakemake", *OPTIONS, "--max-jobs-per-timespan", "10000/1s"]

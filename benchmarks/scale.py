@@ -63,7 +63,7 @@ metrics = ["delivered"]
 
 [verdict]
 criterion = "delivered"
-reference = "c0"
+reference = "{prefix}0"
 """
 
 BARE = """
@@ -152,13 +152,13 @@ def prepared(place: Path) -> dict[str, str]:
     return {**os.environ, "PATH": path, "TRYSQUARE_SCALE_PACKAGES": shared}
 
 
-def written(place: Path, runs: int, scenarios: int = 1) -> list[str]:
-    """The scenarios of so many runs; returns their names."""
+def written(place: Path, runs: int, scenarios: int = 1, prefix: str = "c") -> list[str]:
+    """The scenarios of so many runs, with cells of a common prefix; returns their names."""
     names = [f"scale{number}.toml" for number in range(scenarios)]
-    cells = "".join(f'\n[variants.c{number}]\nprompt = "Do nothing, {number}."\n' for number in range(CELLS))
+    cells = "".join(f'\n[variants.{prefix}{number}]\nprompt = "Do nothing, {number}."\n' for number in range(CELLS))
     for number, name in enumerate(names):
         repetitions = runs // scenarios // CELLS
-        text = SCENARIO.format(number=number, repetitions=repetitions, cells=cells)
+        text = SCENARIO.format(number=number, repetitions=repetitions, cells=cells, prefix=prefix)
         (place / name).write_text(text, encoding="utf-8")
     return names
 

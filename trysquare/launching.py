@@ -6,7 +6,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -146,8 +147,17 @@ def pace(workflow: Any) -> None:
     limiter = getattr(scheduler, "job_rate_limiter", None)
     if workflow.local_exec and limiter is not None and limiter.max_jobs >= UNPACED:
         scheduler.job_rate_limiter = None  # its timers would hold the exit for one second
+    if workflow.modifier.is_main_snakefile() and hasattr(scheduler, "_input_sizes"):
+        # It asks the disk for the input of every job that is ready, before every job it starts: with thousands of runs
+        # that takes longer than the jobs. Only the order of equal priorities depends on it.
+        scheduler._input_sizes = defaultdict(int)
+        scheduler.update_input_sizes = _unasked
     if not workflow.local_exec:
         remote.follow(workflow)
+
+
+async def _unasked(jobs: Iterable[Any]) -> None:
+    pass
 
 
 def _revision() -> str | None:
