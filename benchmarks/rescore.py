@@ -1,9 +1,9 @@
 """What scoring archived runs again costs beside a bare workflow with the same jobs: `python benchmarks/rescore.py`.
 
 The matrix is that of `scale.py`. Its validator is edited, so that every run is scored again and none measured. Of
-the time of a job, what its validator and git took is taken off, as the verdicts say it; the bare workflow has the same jobs
-in the same order, which start an interpreter and write a file, in the same call and on the same cores. The bar is twice
-the bare job.
+the time of a job, what its validator and git took is taken off, as the verdicts say it. The bare workflow has the same
+jobs in the same order, which start an interpreter and write a file, in the same call and on the same cores. The bar is
+twice the bare job.
 """
 
 import argparse
