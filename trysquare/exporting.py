@@ -6,15 +6,15 @@ import os
 import shutil
 import stat
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trysquare import wholeness
 from trysquare.archive import damage
 from trysquare.errors import ArchiveError
 from trysquare.files import replacing, write_bytes
-from trysquare.measure import counted
+from trysquare.measure import Run, counted
 from trysquare.readers import Archive
 from trysquare.table import flat, frame
 
@@ -31,28 +31,36 @@ LARGE = 2**31
 """Bytes from which a file in a zip needs the larger format."""
 
 
-def _csv(archive: Archive) -> bytes:
-    return bytes(_flat(archive).to_csv(index=False, lineterminator="\n"), "utf-8")
+class Table(NamedTuple):
+    """The runs of a matrix, with its cells in order; `rehearsed` where a script played the model."""
+
+    rows: Sequence[Run]
+    cells: tuple[str, ...]
+    rehearsed: bool
+
+    def flat(self) -> "pandas.DataFrame":
+        """A frame with a column for each metric."""
+        table = flat(frame(self.rows, self.cells))
+        return table.assign(rehearsed=True) if self.rehearsed else table
+
+    def csv(self) -> bytes:
+        """A line for each run."""
+        return bytes(self.flat().to_csv(index=False, lineterminator="\n"), "utf-8")
+
+    def parquet(self) -> bytes:
+        """The same columns, typed."""
+        buffer = io.BytesIO()
+        self.flat().to_parquet(buffer, index=False)
+        return buffer.getvalue()
+
+    def jsonl(self) -> bytes:
+        """The rows of measures.json as they are."""
+        lines = (json.dumps(run.row(), ensure_ascii=False, allow_nan=False) for run in self.rows)
+        return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
 
 
-def _parquet(archive: Archive) -> bytes:
-    buffer = io.BytesIO()
-    _flat(archive).to_parquet(buffer, index=False)
-    return buffer.getvalue()
-
-
-def _jsonl(archive: Archive) -> bytes:
-    lines = (json.dumps(run.row(), ensure_ascii=False, allow_nan=False) for run in archive.rows)
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
-
-
-FORMATS: dict[str, Callable[[Archive], bytes]] = {"csv": _csv, "parquet": _parquet, "jsonl": _jsonl}
+FORMATS: dict[str, Callable[[Table], bytes]] = {"csv": Table.csv, "parquet": Table.parquet, "jsonl": Table.jsonl}
 """How the runs of a matrix are written as a table."""
-
-
-def _flat(archive: Archive) -> "pandas.DataFrame":
-    table = flat(frame(archive.rows, tuple(archive.cells)))
-    return table.assign(rehearsed=True) if archive.rehearsed else table
 
 
 def export(archive: Archive, form: str, target: Path) -> str:
@@ -61,7 +69,7 @@ def export(archive: Archive, form: str, target: Path) -> str:
     `csv` and `parquet` have a column for each metric, and one that says so where a script played the model; `jsonl`
     has the rows of measures.json as they are.
     """
-    write_bytes(target, FORMATS[form](archive))
+    write_bytes(target, FORMATS[form](Table(archive.rows, tuple(archive.cells), archive.rehearsed)))
     return f"{target}: {counted(len(archive.rows), 'run')}"
 
 

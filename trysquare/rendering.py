@@ -1,12 +1,13 @@
 """Rendering a matrix: from stored measures alone, to synthesis.md and synthesis.html."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trysquare import commits
 from trysquare.collecting import collect, derive, status_line, withhold
 from trysquare.errors import ArchiveError
-from trysquare.files import read_json, read_lines, write_pieces, write_text
+from trysquare.files import read_json, read_lines, write_bytes, write_pieces, write_text
 from trysquare.layout import Layout, plain
 from trysquare.matrix import Matrix
 from trysquare.measure import Run
@@ -50,7 +51,7 @@ def render(layout: Layout, reference: str = "", pointer: Path | None = None) -> 
         if against is None:
             pages.write_pages(layout, matrix, built, archived)
             if pointer is not None:
-                _report(layout, built, pointer)
+                _report(layout, matrix, built, runs, pointer)
         return page.with_suffix(".html")
 
     if reference:
@@ -62,17 +63,17 @@ def render(layout: Layout, reference: str = "", pointer: Path | None = None) -> 
     return f"synthesis: {write(layout.synthesis, None)}"
 
 
-def _report(layout: Layout, built: "Synthesis", pointer: Path) -> None:
+def _report(layout: Layout, matrix: Matrix, built: "Synthesis", runs: Sequence[Run], pointer: Path) -> None:
     """Write what a report of the engine shows, named like the pointer with and without the mark of its launch."""
-    from trysquare import exporting, readers, synthesis
+    from trysquare import exporting, synthesis
 
-    page, archive = synthesis.page(synthesis.unlinked(built), ()), readers.open_archive(layout.root)
     for older in layout.ledger.glob("report.*"):
         older.unlink()
-    for name in {plain(pointer.name), pointer.name}:
-        target = f"{layout.ledger}/report.{name.partition('.')[2]}"
-        write_text(f"{target}.html", page)
-        exporting.export(archive, "csv", Path(f"{target}.csv"))
+    targets = {f"{layout.ledger}/report.{name.partition('.')[2]}" for name in (plain(pointer.name), pointer.name)}
+    table = exporting.Table(runs, tuple(matrix.cells), built.rehearsed).csv()
+    for target in targets:
+        write_bytes(f"{target}.csv", table)
+        write_pieces(f"{target}.html", synthesis.page_pieces(synthesis.unlinked(built), ()))
 
 
 def measures(layout: Layout) -> list[Run]:

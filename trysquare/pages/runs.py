@@ -3,9 +3,9 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from trysquare import stored
@@ -69,27 +69,27 @@ class RunPage:
 def write_pages(layout: Layout, matrix: Matrix, built: Synthesis, archived: Mapping[str, Evidence]) -> None:
     """Write the page of every run, and remove those of runs that are no longer there."""
     template = environment(html=True).get_template("run.html.j2")
-    wanted = set()
     for cell in built.cells:
         for row in cell.runs:
             if (evidence := archived.get(row.id)) is not None:
                 run = RunLayout(layout.root / evidence.directory)
-                page = layout.run_page(run)
                 made = _page(layout, matrix, built, run, "" if matrix.blind else cell.name, row)
-                write_text(page, template.render(p=made))
-                wanted |= {page, layout.session_pages(run)}
-    _sweep(layout, wanted)
+                write_text(layout.run_page(run), template.render(p=made))
+    _sweep(layout, {evidence.page for evidence in archived.values() if evidence.page})
 
 
-def _sweep(layout: Layout, wanted: set[Path]) -> None:
-    kept = {parent for path in wanted for parent in path.parents}
+def _sweep(layout: Layout, pages: Collection[str]) -> None:
+    """Remove all but `pages`, named by their paths in the matrix, and the directory with the sessions beside each."""
+    folders_of_pages = {str(PurePosixPath(page).parent) for page in pages}
     for folder, folders, names in os.walk(layout.pages):
-        here = Path(folder)
-        for name in [name for name in names if here / name not in wanted]:
-            (here / name).unlink()
-        for name in [name for name in folders if here / name not in kept | wanted]:
-            shutil.rmtree(here / name)
-        folders[:] = [name for name in folders if here / name in kept - wanted]
+        here = Path(folder).relative_to(layout.root).as_posix()
+        for name in [name for name in names if f"{here}/{name}" not in pages]:
+            (Path(folder) / name).unlink()
+        within = [name for name in folders if f"{here}/{name}" in folders_of_pages]
+        for name in folders:
+            if name not in within and f"{here}/{name}.html" not in pages:
+                shutil.rmtree(Path(folder) / name)
+        folders[:] = within
 
 
 def _page(layout: Layout, matrix: Matrix, built: Synthesis, run: RunLayout, cell: str, row: RunRow) -> RunPage:

@@ -19,7 +19,7 @@ TEXTS = {"diff.patch": "diff", "response.md": "response", "prompt.md": "prompt"}
 def gather(layout: Layout, matrix: Matrix, runs: Iterable[Run]) -> dict[str, Evidence]:
     """What is archived of each run, by run id; a run whose directory is gone is left out."""
     planned = {run.id: layout.run(run.directory).root for run in matrix.runs.values()}
-    found = {}
+    found, shared = {}, dict[tuple[str, ...], tuple[str, ...]]()
     for run in runs:
         root = planned.get(run.id) or _strayed(layout, run.id)
         if root is not None and root.is_dir():
@@ -29,6 +29,7 @@ def gather(layout: Layout, matrix: Matrix, runs: Iterable[Run]) -> dict[str, Evi
             configuration = _configuration(root)
             model, hidden = configuration.get("model_id"), _hidden(matrix, configuration)
             page = layout.run_page(RunLayout(root)).relative_to(layout.root).as_posix()
+            names = shared.setdefault(names, names)  # most runs have the same files: one list for all of them
             found[run.id] = Evidence(directory, names, (str(model),) if model else (), judges, hidden, page)
     return found
 
