@@ -415,6 +415,12 @@ def test_two_validators_of_one_mode_need_names(here: Path) -> None:
     assert [validator.name for validator in load(write(here, raw)).validators] == ["script", "second"]
 
 
+def test_a_table_that_should_be_a_list_of_tables_is_sent_to_its_header(here: Path) -> None:
+    raw = scenario()
+    raw["validation"] = raw["validation"][0]
+    assert "write its header as [[validation]]." in line(refusal(here, raw), "[validation]: found one table")
+
+
 def test_every_problem_is_shown_at_once_also_across_sections_and_kinds(here: Path) -> None:
     raw = scenario()
     raw["agent"]["thinking"] = "hgh"

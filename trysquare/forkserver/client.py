@@ -51,4 +51,4 @@ def _taken(connection: socket, address: str, *words: str) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    raise SystemExit(main(*sys.argv[1:]))

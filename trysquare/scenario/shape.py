@@ -84,6 +84,8 @@ def _sentence(model: type[BaseModel], problem: ErrorDetails, depths: Mapping[str
         return where, f"found {show(found)}{near}; write one of {listed(allowed)}."
     template = EXPECTED.get(kind)
     expected = problem["msg"] if template is None else template.format(**problem.get("ctx", {}))
+    if expected == "a list" and isinstance(found, Mapping) and len(path) == 1:
+        return where, f"found one table, expected a list of them; write its header as [[{path[0]}]]."
     if expected == TABLE:
         return where, f"found {show(found)}, expected a table; write its keys below {where.split(' ')[0]}."
     return where, f"found {show(found)}, expected {expected}; write for instance {example}."
