@@ -64,7 +64,6 @@ class Invocation:
         self._settings: runner.Settings | None = None
         self._broken: TrysquareError | None = None
         self._mark = secrets.token_hex(4)
-        self._token = secrets.token_hex(8)
         self._server: ForkServer | None = None
         self._pointers: dict[str, Pointers] = {}
         self._order: dict[str, dict[str, int]] = {}

@@ -35,9 +35,10 @@ class Launch(Targets):
 
         It defines `job`, which starts the jobs a launch has many of, on this machine through its fork server.
         """
-        start = f"exec {forkserver.command(self._token)}" if self._workflow.is_main_process else "exec python -m"
-        export = f'export {jobs.OUTER}="$PATH" PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"'
-        return f'set -euo pipefail; {export}; job() {{{{ {start} "trysquare.jobs.$@"; }}}}; '
+        start = f"exec {forkserver.command(self._mark)}" if self._workflow.is_main_process else "exec python -m"
+        path = f'export {jobs.OUTER}="$PATH" PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"'
+        words = f'set -euo pipefail; {path}; job() {{ {start} "trysquare.jobs.$@"; }}; '
+        return words.replace("{", "{{").replace("}", "}}")  # the engine fills in what is in braces
 
     @property
     def needs(self) -> dict[str, Any]:
@@ -124,7 +125,7 @@ class Launch(Targets):
             elif "score" in self._asked and self._settings is not None:
                 replaying.localised(self._archived[directory], layout, self._settings.machine_file).save(layout.plan)
         if self._asked & {"run", "score"} and self._workflow.local_exec:
-            self._server = forkserver.ForkServer(self._token)
+            self._server = forkserver.ForkServer(self._mark)
 
     @refusing
     def finish(self) -> None:

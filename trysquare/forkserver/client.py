@@ -29,7 +29,7 @@ def main(address: str, module: str, *arguments: str) -> int:
             signal(signum, stop)
     status = connection.recv(8)
     if not status:
-        os.write(2, b"the fork server of this launch was killed, and this job with it; launch again\n")
+        print("the fork server of this launch was killed, and this job with it: launch again", file=sys.stderr)
     return int(status or LOST)
 
 
