@@ -41,6 +41,11 @@ class State:
         return self.matrix.rehearsal is not None or any(run.rehearsed for run in self.runs)
 
     @property
+    def scored(self) -> list[Run]:
+        """The runs that no validator is still to look at."""
+        return [run for run in self.runs if run.id not in self.found or self.found[run.id].kind != "unscored"]
+
+    @property
     def counts(self) -> Counter[str]:
         """How many planned runs are in each state."""
         return Counter(self.states.values())

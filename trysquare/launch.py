@@ -139,7 +139,7 @@ class Launch(Targets):
             return
         for directory in self.matrices:
             state = collect(Layout(Path(directory)))
-            for sentence in lost(self._before.get(directory, ()), state.runs):
+            for sentence in lost(self._before.get(directory, ()), state.scored):
                 print(sentence, flush=True)
             print(launching.closing(directory, state), flush=True)
         if interrupt.stopping():

@@ -147,3 +147,16 @@ def test_a_bought_verdict_that_is_gone_is_asked_for_although_its_copy_stands(
     assert Pointers(str(layout.root), plan, "0" * 8).scores[planned.id][1].endswith("0" * 8)
     line, detail = standing(layout, plan)
     assert "incomplete, 0 of 1 runs valid, 1 not scored" in line and "quality: not scored yet" in detail
+
+
+def test_a_verdict_that_is_still_to_come_is_no_lost_value(place: tuple[Layout, Matrix, RunLayout]) -> None:
+    layout, plan, run = place
+    before = [each.row() for each in collecting.derive(layout, plan).runs]
+    later = replace(SCRIPT, digest="f" * 24)
+    edited = collecting.derive(layout, replace(plan, validators={**plan.validators, "script": later}))
+    assert edited.found[run.id].kind == "unscored"
+    assert collecting.lost(before, edited.scored) == []
+
+    write_json(run.verdict("script"), {"failed": "it crashed", "digest": SCRIPT.digest})
+    [sentence] = collecting.lost(before, collecting.derive(layout, plan).scored)
+    assert sentence.startswith(f"lost: delivered of run {run.id}") and "it crashed" in sentence

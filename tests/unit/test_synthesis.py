@@ -230,8 +230,25 @@ def test_an_unjudged_criterion_leaves_the_denominator_and_is_never_a_no():
     s = built(plan, runs)
     claim = next(claim for claim in s.unsaid if claim.measure == "in_scope")
     assert claim.levels == ("5 of 5 runs", "10 of 10") and claim.gap == "+0 pts"
+    assert any(
+        warning.startswith(f"in_scope could not be judged in {CELLS[1]} (5 of 10 runs)") for warning in s.warnings
+    )
     last = s.cells[1].runs[9]
     assert "not judged" in last.values and ("in_scope", "could not be judged: the tree is gone") in last.remarks
+
+
+def test_an_established_gap_of_the_criterion_says_which_of_its_runs_were_not_judged():
+    plan = matrix()
+    runs = rows(plan)
+    run = by_cell(runs, "rule / off")[0]
+    del run.metrics["in_scope"]
+    run.unjudged["in_scope"] = "the tree is gone"
+    s = built(plan, runs)
+    [said] = [claim for claim in s.said if (claim.cell, claim.measure) == ("rule / off", "in_scope")]
+    told = "Of the 10 runs of rule / off that count, 1 could not be judged, left out here."
+    assert said.cautions[-1] == told
+    assert told in markdown(s) and "could not be judged, left out here" in page(s)
+    assert not any("could not be judged" in caution for claim in s.said if claim != said for caution in claim.cautions)
 
 
 def test_a_criterion_nobody_could_judge_in_a_cell_is_said_to_be_uncompared():

@@ -23,6 +23,7 @@ def warnings(matrix: Matrix, by_cell: ByCell, launches: Launches, evidence: Mapp
         retry_warning(by_cell),
         _cut(by_cell),
         *_few(by_cell, matrix.verdict.validity),
+        _unjudged(matrix.verdict.criterion, by_cell),
         _hidden(by_cell, evidence),
         *_models(by_cell, evidence),
         *(f"{_and(names)} are the same configuration: a gap between them is chance." for names in matrix.alike),
@@ -99,6 +100,16 @@ def _cut(by_cell: ByCell) -> str:
         f"The time limit cut runs off, in {cut}: each is scored as it was left, and the request it waited for is in no "
         "column, so the tokens, turns, duration and cost of these cells must not be read, nor a gap on either side of "
         "which they are. See whether the provider had gone silent; if it had, measure these cells again."
+    )
+
+
+def _unjudged(criterion: str, by_cell: ByCell) -> str:
+    unjudged = _where(by_cell, lambda run: criterion in run.unjudged)
+    if not unjudged:
+        return ""
+    return (
+        f"{criterion} could not be judged in {unjudged}: these runs are in none of its gaps. If what keeps it from "
+        "being judged also decides whether it holds, the gaps are wrong; the notes of each run say why."
     )
 
 

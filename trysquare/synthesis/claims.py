@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from trysquare.measure import Tally, counted, tally
+from trysquare.measure import Run, Tally, counted, tally, valid_runs
 from trysquare.synthesis.barring import Bars
 from trysquare.synthesis.model import Claim
 from trysquare.table import GapRow, Measure, finding, sample
@@ -43,6 +43,8 @@ def claims(
     last = len(measures) - 1
     reference = bars.reference
     left_out = {cell: _left_out(cell, tally(runs, validity)) for cell, runs in by_cell.items()}
+    criterion = measures[last].name
+    unjudged = {cell: _unjudged(cell, criterion, valid_runs(runs, validity)) for cell, runs in by_cell.items()}
     for row in rows:
         for position in (last, *range(last)):
             measure, cost = measures[position], position < last
@@ -54,8 +56,9 @@ def claims(
             elif reasons := bars.against(row.cell, cost=cost):
                 withheld.append(replace(claim, cautions=reasons))
             else:
-                partial = (left_out[cell] for cell in (row.cell, reference) if left_out[cell])
-                said.append(replace(claim, cautions=(*claim.cautions, *partial)))
+                partial = [left_out[cell] for cell in (row.cell, reference)]
+                partial += [] if cost else [unjudged[cell] for cell in (row.cell, reference)]
+                said.append(replace(claim, cautions=(*claim.cautions, *filter(None, partial))))
     return Claims(tuple(said), tuple(withheld), tuple(unsaid))
 
 
@@ -63,6 +66,13 @@ def _left_out(cell: str, counts: Tally) -> str:
     if counts.kept == counts.runs:
         return ""
     return f"Of the {counted(counts.runs, 'run')} of {cell} only {counts.kept} count here; the warnings say why."
+
+
+def _unjudged(cell: str, criterion: str, runs: Sequence[Run]) -> str:
+    missing = sum(criterion in run.unjudged for run in runs)
+    if not missing:
+        return ""
+    return f"Of the {counted(len(runs), 'run')} of {cell} that count, {missing} could not be judged, left out here."
 
 
 def level(measure: Measure, values: Sequence[float]) -> str:
