@@ -95,7 +95,9 @@ def freeze(plan: runner.Plan, line: Mapping[str, Any] | None, workflow: Any) -> 
         return
     plan.matrix.save(layout.plan)
     load = {"concurrency": capacity.concurrency(workflow, plan.matrix), "timeout": plan.matrix.protocol.timeout}
-    append_line(layout.launches, {**line, **load})
+    verdict = plan.matrix.verdict
+    asked = {"criterion": verdict.criterion, "validity": list(verdict.validity), "reference": verdict.reference}
+    append_line(layout.launches, {**line, **load, **asked})
     if plan.carried is not None:
         append_line(layout.launches, carrying.line(plan.carried, line))
 

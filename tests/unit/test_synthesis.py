@@ -237,6 +237,20 @@ def test_an_unjudged_criterion_leaves_the_denominator_and_is_never_a_no():
     assert "not judged" in last.values and ("in_scope", "could not be judged: the tree is gone") in last.remarks
 
 
+def test_a_question_that_was_changed_after_the_runs_is_warned_of():
+    plan = matrix()
+    asked = {"criterion": "in_scope", "validity": list(plan.verdict.validity), "reference": plan.verdict.reference}
+    before = [{**line, **asked} for line in LAUNCHES]
+    told = "when runs were measured, and is"
+    assert not any(told in warning for warning in build(plan, rows(plan), before).warnings)
+
+    changed = [{**line, "criterion": "tests", "validity": []} for line in before]
+    found = [warning for warning in build(plan, rows(plan), changed).warnings if told in warning]
+    assert found[0].startswith("The criterion was tests when runs were measured, and is in_scope now")
+    assert found[1].startswith("The validity was nothing when runs were measured, and is delivered")
+    assert len(found) == 2
+
+
 def test_an_established_gap_of_the_criterion_says_which_of_its_runs_were_not_judged():
     plan = matrix()
     runs = rows(plan)

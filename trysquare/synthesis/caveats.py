@@ -32,6 +32,7 @@ def warnings(matrix: Matrix, by_cell: ByCell, launches: Launches, evidence: Mapp
         *instrument_warnings(matrix, runs, evidence),
         _several("agent versions", (run.agent_version for run in runs), "the agent is part of what was measured"),
         _several("launches", (run.launch for run in runs), "what else the provider served may differ between them"),
+        *_asked_otherwise(matrix, launches, runs),
         *_carried(launches, runs),
         *_discarded(launches),
         _isolation(runs),
@@ -178,6 +179,23 @@ def _discarded(launches: Launches) -> list[str]:
         for line in history.of_kind(launches, "discard")
         if line["runs"]
     ]
+
+
+def _asked_otherwise(matrix: Matrix, launches: Launches, runs: Sequence[Run]) -> list[str]:
+    measured, verdict = {run.launch for run in runs}, matrix.verdict
+    lines = [line for name, line in history.loads(launches).items() if name in measured and "criterion" in line]
+    now = {"criterion": verdict.criterion, "reference": verdict.reference, "validity": list(verdict.validity)}
+    before = {name: {_listed(line[name]) for line in lines} - {_listed(value)} for name, value in now.items()}
+    return [
+        f"The {name} was {' or '.join(sorted(before[name]))} when runs were measured, and is {_listed(value)} now: "
+        "what is chosen once results are known finds more than there is."
+        for name, value in now.items()
+        if before[name]
+    ]
+
+
+def _listed(value: str | Sequence[str]) -> str:
+    return value if isinstance(value, str) else ", ".join(value) or "nothing"
 
 
 def _isolation(runs: Sequence[Run]) -> str:
