@@ -8,7 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from trysquare.errors import ArchiveError
 from trysquare.files import read_json, read_lines
 from trysquare.holding import NOT_STARTED
 from trysquare.layout import Layout
-from trysquare.measure.stream import counted
+from trysquare.measure.stream import counted, one_line
 from trysquare.progress import Bar, Segment, clock, eta_seconds, start, wanted
 
 PAID = ("measure",)
@@ -28,16 +28,18 @@ PAID = ("measure",)
 STAGES = {"measure": "measured", "score_run": "scored"}
 """The rules that have a count of their own beside the bar, and what they are called there."""
 
+SHOWN = 300
+"""Characters that are shown of what an executor says."""
+
 REPEATED = "CalledProcessError in file"
 """What the engine says of every failed job beside its event: the command line, which says nothing of the reason."""
 
 
 @dataclass
 class _Tally:
-    """Jobs of one kind: how many are planned, running, done and failed."""
+    """Jobs of one kind: how many are planned, done and failed."""
 
     planned: int = 0
-    running: set[int] = field(default_factory=set)
     done: int = 0
     failed: int = 0
 
@@ -48,6 +50,7 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         """Start with nothing planned; the bar appears with the first job."""
         self._jobs: dict[int, Any] = {}
+        self._running: set[int] = set()
         self._planned: Counter[str] = Counter()
         self._tallies: dict[str, _Tally] = {}
         self._bar = Bar()
@@ -106,8 +109,7 @@ class LogHandler(LogHandlerBase):
             self._began = time.monotonic()
             if wanted(sys.stderr):
                 self._bar, self._close = start(self._planned.total(), "trysquare")
-        for jobid in record.jobs:
-            self._tally(jobid).running.add(jobid)
+        self._running.update(record.jobs)
         self._show()
 
     def _tally(self, jobid: int) -> _Tally:
@@ -116,7 +118,7 @@ class LogHandler(LogHandlerBase):
 
     def _job_finished(self, record: Any) -> None:
         tally = self._tally(record.job_id)
-        tally.running.discard(record.job_id)
+        self._running.discard(record.job_id)
         tally.done += 1
         job = self._jobs.get(record.job_id)
         if job is not None and job.rule_name in PAID:
@@ -143,12 +145,12 @@ class LogHandler(LogHandlerBase):
 
     def _job_error(self, record: Any) -> None:
         tally = self._tally(record.jobid)
-        tally.running.discard(record.jobid)
+        self._running.discard(record.jobid)
         tally.failed += 1
         job = self._jobs.get(record.jobid)
         rule = job.rule_name if job else "job"
         which = job.wildcards.get("run", job.wildcards.get("matrix", "")) if job and job.wildcards else ""
-        why = _last_line([str(name) for name in (job.log if job else None) or []])
+        why = _why([str(name) for name in (job.log if job else None) or []], getattr(record, "rule_msg", None) or "")
         if NOT_STARTED not in why:
             self._say(f"{self._position()} failed  {rule} {which}: {why}")
         elif not self._held:
@@ -156,23 +158,35 @@ class LogHandler(LogHandlerBase):
             self._say(f"{self._position()} held back  the runs of {which.partition('/')[0]} and others are {why}")
         self._show()
 
+    def _waited_for(self) -> list[str]:
+        """The rules people wait for: the paid ones when there are any, else all of them."""
+        return [rule for rule in PAID if rule in self._tallies] or list(self._tallies)
+
+    def _in_flight(self) -> int:
+        """Jobs people wait for that run now; the engine says that a job has started before it says what it is."""
+        rules = self._waited_for()
+        return sum(job in self._jobs and self._jobs[job].rule_name in rules for job in self._running)
+
     def _paid(self) -> _Tally:
-        """The tally people wait for: the paid jobs when there are any, else all of them."""
-        paid = [self._tallies[rule] for rule in PAID if rule in self._tallies]
-        tallies = paid or list(self._tallies.values())
+        """The tally people wait for."""
+        tallies = [self._tallies[rule] for rule in self._waited_for()]
         return _Tally(
             sum(tally.planned for tally in tallies),
-            set().union(*(tally.running for tally in tallies)),
             sum(tally.done for tally in tallies),
             sum(tally.failed for tally in tallies),
         )
 
     def _position(self) -> str:
-        tally = self._paid()
+        tally, left = self._paid(), self._left()
         ended = tally.done + tally.failed
-        left = eta_seconds(ended, tally.planned, time.monotonic() - (self._began or time.monotonic()))
         eta = f" eta {clock(left)}" if left and ended < tally.planned else ""
         return f"[{ended}/{tally.planned}{eta}]"
+
+    def _left(self) -> float | None:
+        """Seconds until what people wait for has ended; None before any of it has landed."""
+        tally, now = self._paid(), time.monotonic()
+        ended = tally.done + tally.failed
+        return eta_seconds(ended, tally.planned, now - (self._began or now)) if tally.done else None
 
     def _show(self) -> None:
         ended = sum(tally.done + tally.failed for tally in self._tallies.values())
@@ -185,12 +199,10 @@ class LogHandler(LogHandlerBase):
             for rule, name in STAGES.items()
             if rule in self._tallies
         ]
-        paid = self._paid()
-        ended = paid.done + paid.failed
-        left = eta_seconds(ended, paid.planned, time.monotonic() - (self._began or time.monotonic()))
+        paid, left = self._paid(), self._left()
         return [
             Segment("  ".join(stages), 6),
-            Segment(f"{len(paid.running)} in flight", 7),
+            Segment(f"{self._in_flight()} in flight", 7),
             Segment(f"{paid.failed} failed" if paid.failed else "", 5),
             Segment(_tokens(self._used), 4),
             Segment(f"cost {self._used['cost']:.4g}" if self._used["cost"] else "", 3),
@@ -227,8 +239,17 @@ def _tokens(usage: Mapping[str, float]) -> str:
     return f"{usage['input']:,} in / {usage['output']:,} out".replace(",", " ")
 
 
+def _why(logs: list[str], executor: str) -> str:
+    """Why a job failed: the last line of its log, and what the executor says, whose job may never have begun."""
+    last = _last_line(logs)
+    # A submission that failed is followed by the whole command, indented.
+    refused = one_line(executor.partition("\n    ")[0])
+    said = [f"{refused[: SHOWN - 3]}..." if len(refused) > SHOWN else refused] if refused else []
+    return "; ".join([*([last] if last else []), *said]) or f"no reason given  (log: {', '.join(logs) or 'none'})"
+
+
 def _last_line(logs: list[str]) -> str:
-    """The last line of a job's log, which says why it failed; where the log is when it says nothing."""
+    """The last line of a job's log, and where the log is; empty when it says nothing."""
     for name in logs:
         try:
             lines = Path(name).read_text(encoding="utf-8", errors="replace").strip().splitlines()
@@ -236,4 +257,4 @@ def _last_line(logs: list[str]) -> str:
             continue
         if lines:
             return f"{lines[-1]}  (log: {name})"
-    return f"no reason given  (log: {', '.join(logs) or 'none'})"
+    return ""

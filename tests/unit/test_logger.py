@@ -73,6 +73,22 @@ def test_a_failed_job_without_a_log_says_that(handler, tmp_path, capsys):
     assert "no reason given" in capsys.readouterr().err
 
 
+def test_a_job_that_never_began_says_what_its_executor_says(handler, tmp_path, capsys):
+    log = tmp_path / "measure.log"
+    begin(handler, tmp_path, [log])
+    refusal = (
+        "SLURM sbatch failed. The error message was 'sbatch: error: invalid\npartition: long'.\n    sbatch call:\n  x"
+    )
+    emit(handler, LogEvent.JOB_ERROR, jobid=3, rule_msg=refusal)
+    said = "SLURM sbatch failed. The error message was 'sbatch: error: invalid partition: long'."
+    assert capsys.readouterr().err.endswith(f"failed  measure rule_off/0123abcd: {said}\n")
+
+    log.write_text("interrupted\n")
+    emit(handler, LogEvent.JOB_ERROR, jobid=3, rule_msg="SLURM-job '9' failed, SLURM status is: 'CANCELLED'.")
+    said = f"interrupted  (log: {log}); SLURM-job '9' failed, SLURM status is: 'CANCELLED'."
+    assert capsys.readouterr().err.endswith(f"failed  measure rule_off/0123abcd: {said}\n")
+
+
 def test_the_engine_s_warnings_are_passed_on_and_its_chatter_is_not(handler, capsys):
     emit(handler, None, logging.INFO, "Building DAG of jobs...")
     emit(handler, None, logging.WARNING, "careful")
@@ -104,6 +120,8 @@ def test_a_record_that_another_machine_has_not_shown_yet_is_still_a_finished_run
 def test_no_estimate_is_given_before_the_first_run_has_landed(handler, tmp_path, capsys):
     begin(handler, tmp_path)
     assert not any("eta" in segment.text for segment in handler._segments())
+    emit(handler, LogEvent.JOB_ERROR, jobid=3)
+    assert not any("eta" in segment.text for segment in handler._segments())
     assert "eta" not in capsys.readouterr().err
 
 
@@ -111,10 +129,10 @@ def test_the_bar_counts_every_stage_what_runs_and_what_was_spent(handler, tmp_pa
     usage = {"input": 15234, "output": 812, "turns": 4, "retries": 0, "cost": 0.125}
     write_json(tmp_path / "runs/rule_off/0123abcd/run.json", {"cell": "rule / off", "usage": usage, "duration": 412.4})
     emit(handler, LogEvent.RUN_INFO, stats={"measure": 2, "score_run": 2, "total": 4})
+    emit(handler, LogEvent.JOB_STARTED, jobs=[3, 4])  # the engine says what a job is after it says that it started
     for jobid, run in ((3, "rule_off/0123abcd"), (4, "rule_off/0123abce")):
         wildcards = {"matrix": str(tmp_path), "run": run}
         emit(handler, LogEvent.JOB_INFO, jobid=jobid, rule_name="measure", wildcards=wildcards, log=[])
-    emit(handler, LogEvent.JOB_STARTED, jobs=[3, 4])
     emit(handler, LogEvent.JOB_FINISHED, job_id=3)
     texts = [segment.text for segment in handler._segments()]
     assert texts[:2] == ["measured 1/2  scored 0/2", "1 in flight"]

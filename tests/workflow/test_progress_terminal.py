@@ -56,6 +56,7 @@ def test_a_wide_terminal_gets_one_bar_with_everything_and_the_lines_above_it(ben
     assert re.search(
         r"trysquare  ━*─*  \d+/\d+  measured \d/4  scored \d/4  \d in flight  [\d ]+ in / [\d ]+ out", text
     )
+    assert re.search("[1-9] in flight", text)
     assert written.count(b"\x1b[?25l") == written.count(b"\x1b[?25h")
 
 
