@@ -147,6 +147,8 @@ def _incomplete(state: State) -> str:
     owing = {problem.rejudge for each in failed for problem in each.problems}
     judges = [name for name in state.matrix.validators if name in owing]
     act = f"launch the target `run` with {rounds.again(judges)}" if judges else "launch the target `run` again"
+    if told and not judges:
+        act = f"correct the validator if it is at fault, {act}"
     return incomplete_note(counts, told, act)
 
 

@@ -146,7 +146,7 @@ def test_a_bought_verdict_that_is_gone_is_asked_for_although_its_copy_stands(
         shutil.rmtree(directory if gone == "its directory" else directory.parent)
     assert Pointers(str(layout.root), plan, "0" * 8).scores[planned.id][1].endswith("0" * 8)
     line, detail = standing(layout, plan)
-    assert "incomplete, 0 of 1 runs valid, 1 not scored" in line and "quality: not scored yet" in detail
+    assert "incomplete, 0 of 1 runs valid, 1 still to be scored" in line and "quality: not scored yet" in detail
 
 
 def test_a_verdict_that_is_still_to_come_is_no_lost_value(place: tuple[Layout, Matrix, RunLayout]) -> None:

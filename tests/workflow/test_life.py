@@ -129,6 +129,7 @@ def test_a_validator_edited_and_put_back_leaves_the_first_verdicts(finished):
     finished.edit("validator.py", "def evaluate", "undefined\n\n\ndef evaluate")
     output = finished.snakemake("run", code=1)
     assert "4 failed by a validator" in output
+    assert "correct the validator if it is at fault, launch the target `run` again to complete it" in output
     assert not (finished.matrix / "synthesis.html").exists()
 
     finished.edit("validator.py", "undefined\n\n\ndef evaluate", "def evaluate")

@@ -7,7 +7,7 @@ from typing import Any
 LABELS = {
     "missing": "missing",
     "empty": "empty",
-    "unscored": "not scored as it is declared now",
+    "unscored": "still to be scored",
     "validator_failed": "failed by a validator",
     "damaged": "damaged",
 }
