@@ -102,6 +102,7 @@ class Launch(Targets):
     def start(self) -> None:
         """Freeze every plan under its lock; the only writer of plan.json. Runs after planning, never on a dry run."""
         interrupt.forward()
+        interrupt.insist()
         launching.pace(self._workflow)
         if self._asked <= {"status"}:
             return

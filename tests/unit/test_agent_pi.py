@@ -18,6 +18,7 @@ import pytest
 from trysquare import agent
 from trysquare.errors import AgentError
 from trysquare.files import read_lines
+from trysquare.interrupt.processes import children
 from trysquare.measure import models, strip_session, thinking_levels
 from trysquare.measure.stream import DISCARDED, read_file
 from trysquare.rehearsal import Provider, Script
@@ -125,11 +126,10 @@ def sleepers() -> list[str]:
 
 def send_agent(signum: int) -> Callable[[Launch], None]:
     def disturb(launch: Launch) -> None:
-        for task in Path("/proc/self/task").iterdir():
-            for pid in (task / "children").read_text().split():
-                with suppress(FileNotFoundError):
-                    if Path(f"/proc/{pid}/cwd").samefile(launch.root / "tree"):
-                        os.kill(int(pid), signum)
+        for pid in children(os.getpid()):
+            with suppress(FileNotFoundError):
+                if Path(f"/proc/{pid}/cwd").samefile(launch.root / "tree"):
+                    os.kill(pid, signum)
 
     return disturb
 

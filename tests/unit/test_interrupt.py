@@ -538,3 +538,15 @@ with interrupt.deferred():
     argv = [sys.executable, "-c", "from trysquare import interrupt\nimport os\n" + source]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
     assert (done.stdout, done.returncode) == ("whole\nstopped\nnothing waits\n", 0), done.stderr
+
+
+def test_a_main_process_that_was_asked_to_stop_says_so_whatever_is_made_of_the_exception() -> None:
+    asked = python(
+        "import signal\n"
+        "interrupt.forward()\n"
+        "interrupt.insist()\n"
+        "try:\n    signal.raise_signal(signal.SIGTERM)\n"
+        "except KeyboardInterrupt:\n    print('an input function failed')\n    raise SystemExit(1)"
+    )
+    out, err = asked.communicate(timeout=PATIENCE)
+    assert (asked.returncode, out, err) == (interrupt.INTERRUPTED, "an input function failed\n", "")

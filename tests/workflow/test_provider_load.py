@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -43,10 +44,10 @@ def test_scenarios_of_one_provider_share_the_smallest_of_their_concurrencies(ben
     for matrix in matrices:
         [launch] = [json.loads(line) for line in (matrix / "launches.jsonl").read_text().splitlines()]
         assert launch["concurrency"] == 1
-    times = sorted(
-        (request["at"], matrix.name + request["run"])
-        for matrix in matrices
-        for request in map(json.loads, (matrix / "requests.jsonl").read_text().splitlines())
-    )
-    order = [run for _, run in times]
-    assert all(order[2 * number] == order[2 * number + 1] for number in range(8))
+    spans = []
+    for session in bench.root.glob("results/rehearsals/*_n2/runs/*/*/session/*.jsonl"):
+        times = [line["timestamp"] for line in map(json.loads, session.read_text().splitlines()) if "timestamp" in line]
+        spans.append((min(times), max(times)))
+    spans.sort()
+    assert len(spans) == 8
+    assert all(ended <= started for (_, ended), (started, _) in pairwise(spans))

@@ -1,7 +1,9 @@
 """Stopping: what the signals of an operator, of the engine and of a dead parent do to this process and its children."""
 
+import atexit
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -187,6 +189,24 @@ def forward() -> None:
             raise Stopped(signum)
 
     _install(pass_on, REQUESTS)
+
+
+def insist() -> None:
+    """Have the process end with `INTERRUPTED` once a stop was asked for, whatever is made of the exception meanwhile.
+
+    It may come in the middle of an input function, and the engine takes that for a defect of the workflow.
+    """
+
+    def end() -> None:
+        if REGISTRY.stopping:
+            import logging
+
+            logging.shutdown()  # gives the terminal back
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)
+
+    atexit.register(end)
 
 
 @contextmanager
