@@ -104,10 +104,6 @@ def said(place: Path, client: Client) -> tuple[int, str, str]:
     return asked.returncode, out, err
 
 
-Client = Callable[..., "subprocess.Popen[str]"]
-Napping = Napping
-
-
 @pytest.fixture
 def napping(place: Path, client: Client) -> Iterator[Napping]:
     """Starts a client whose job waits for a child; returns the client and the child, whose parent is the job."""
@@ -166,6 +162,17 @@ def test_a_module_that_cannot_be_loaded_says_why(client: Client, server: psutil.
     assert asked.returncode == 1
 
 
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGKILL])
+def test_a_job_killed_before_it_began_is_neither_begun_again_nor_given_another_status(
+    signum: int, place: Path, client: Client, server: psutil.Process
+) -> None:
+    (place / "early.py").write_text(f"import os; open('loads', 'a').write('x'); os.kill(os.getpid(), {signum})")
+    asked = client("early", cwd=place)
+    assert asked.communicate() == ("", "")
+    assert asked.returncode == 128 + signum
+    assert (place / "loads").read_text() == "x"
+
+
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_client_stops_its_job(signum: int, server: psutil.Process, napping: Napping) -> None:
     asked, child = napping()
@@ -176,10 +183,12 @@ def test_a_stopped_client_stops_its_job(signum: int, server: psutil.Process, nap
     assert asked.stderr.read() == "interrupted\n"
 
 
-def test_a_killed_client_stops_its_job_and_no_other(client: Client, server: psutil.Process, napping: Napping) -> None:
+def test_a_killed_client_stops_its_job_and_no_other(
+    place: Path, client: Client, server: psutil.Process, napping: Napping
+) -> None:
     asked, child = napping()
-    other = client("somejob", "nap", "/dev/null", "987654.5")
-    assert eventually(lambda: len(server.children()) == 2)
+    other = client("somejob", "nap", str(place / "other"), "987654.5")
+    assert eventually((place / "other").exists)
     asked.kill()
     assert eventually(lambda: not child.is_running())
     assert other.poll() is None
@@ -216,7 +225,7 @@ def test_a_server_ends_with_its_launch_and_so_do_its_jobs(place: Path, token: st
     assert eventually(lambda: f"@{forkserver.address(token)}" in Path("/proc/net/unix").read_text())
     [server] = psutil.Process(launch.pid).children()
     asked = client("somejob", "nap", str(place / "parent"), "987653.5")
-    assert eventually(server.children)
+    assert eventually((place / "parent").exists)
     launch.kill()
     launch.wait()
     assert asked.wait(10) == 130
