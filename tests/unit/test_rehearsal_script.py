@@ -2,7 +2,7 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -87,7 +87,8 @@ def test_a_script_that_cannot_be_played_is_refused_in_one_sentence_naming_file_a
     assert str(refusal.value).startswith("mine.toml") and "\n" not in str(refusal.value)
 
 
-EXAMPLE = [line[4:] for line in language.__doc__.split("::\n")[1].split("\nWhich play")[0].splitlines()]
+GUIDE = Path(__file__).parents[2] / "docs/rehearsals.md"
+EXAMPLE = re.search(r"```toml\n(.*?)```", GUIDE.read_text(), re.DOTALL)[1].splitlines()
 KEYS = st.sampled_from(re.findall(r"^(?:\[\[)?(\w+)", "\n".join(EXAMPLE), re.MULTILINE))
 NUMBERS = ["1", "-1", "1e400", "nan", "503", "9" * 40]
 OTHERS = ["true", "'cut'", "[]", "[1]", "['a']", "{}", "{ input = 1 }", "[{}]", "[[]]", "2026-01-01"]
@@ -104,6 +105,12 @@ def test_any_text_is_either_a_script_or_a_refusal(edits):
     except ScriptError:
         return
     assert script.declared.plays
+
+
+def test_the_guide_shows_every_key():
+    parts = (language.Declared, language.Model, language.JudgePart, language.Turn, language.Scale, language.Fault)
+    keys = {field.metadata.get("key") or field.name for part in parts for field in fields(part)}
+    assert keys <= set(re.findall(r"\w+", "\n".join(EXAMPLE)))
 
 
 def test_the_documented_example_is_a_script():
