@@ -5,6 +5,8 @@ import contextlib
 import io
 import re
 import shlex
+import subprocess
+import sys
 import textwrap
 import tomllib
 from pathlib import Path
@@ -144,3 +146,10 @@ def test_every_file_a_page_for_contributors_names_is_there(page):
     assert not [name for name in named if not (ROOT / name).exists()]
     linked = set(re.findall(r"\]\(([\w./-]+?)(?:#[\w-]+)?\)", text))
     assert linked and not [name for name in linked if not (ROOT / name).exists()]
+
+
+def test_the_table_of_targets_is_that_of_the_workflow():
+    command = [sys.executable, "-m", "snakemake", "--list-target-rules"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    page = (ROOT / "docs" / "workflow.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(listed)
