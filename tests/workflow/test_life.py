@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from tests.workflow.conftest import ROOT
+
 pytestmark = pytest.mark.workflow
 
 
@@ -24,6 +26,14 @@ def test_a_first_launch_measures_scores_and_renders_everything(bench):
     assert configuration["touched"] == ["counter.py"]
     verdict = json.loads((bench.records[0].parent / "validation" / "script.json").read_text())
     assert 0 < verdict["validator_seconds"] <= verdict["duration"]
+
+
+def test_every_file_of_a_matrix_is_on_the_page_of_the_archive(finished):
+    page = (ROOT / "docs" / "archive.md").read_text(encoding="utf-8")
+    names = {path.name for path in finished.matrix.iterdir()} - {".incoming", ".locks", ".live", "ledger", "logs"}
+    kept = {path.name for path in finished.records[0].parent.iterdir()} - {"validation", "session"}
+    assert {"plan.json", "synthesis.html"} <= names and {"run.json", "diff.patch"} <= kept
+    assert not [name for name in names | kept if name not in page]
 
 
 def test_a_second_launch_does_nothing(finished):
