@@ -9,9 +9,8 @@ from typing import Any
 from trysquare.errors import TrysquareError
 from trysquare.measure import Run, counted
 
-CONFIDENCE = 0.95
 CRITICAL = 1.959963984540054
-"""The two-sided normal quantile of `CONFIDENCE`."""
+"""The normal quantile of a two-sided interval of 95 %."""
 
 MOST_CATEGORIES = 12
 """Different answers beyond which a table of them says nothing."""

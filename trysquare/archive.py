@@ -3,16 +3,15 @@
 import fcntl
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from trysquare import stored
 from trysquare.errors import ArchiveError
-from trysquare.files import digest, read_json, read_lines, write_json
+from trysquare.files import digest, read_json, write_json
 from trysquare.layout import Layout, RunLayout
 
 COLLECTED_LIMIT = 50 * 2**20
@@ -240,28 +239,3 @@ def _regular_files(tree: Path) -> Iterator[Path]:
             path = Path(folder) / name
             if path.is_file() and not path.is_symlink():
                 yield path
-
-
-def spent(layout: Layout, runs: Mapping[str, Any]) -> float:
-    """What the runs of a matrix, their failed attempts and their judges cost, in the provider's currency.
-
-    What has no price counts as nothing.
-    """
-    total = 0.0
-    for planned in runs.values():
-        total += sum((line.get("usage") or {}).get("cost") or 0.0 for line in read_lines(layout.attempts(planned.id)))
-        try:
-            total += read_json(layout.run(planned.directory).record)["usage"].get("cost") or 0.0
-        except FileNotFoundError:
-            continue
-        total += sum(usage.get("cost") or 0.0 for usage in _judged(layout.run(planned.directory)))
-    return total
-
-
-def _judged(run: RunLayout) -> Iterator[Mapping[str, Any]]:
-    """What every launch of a judge used for a run."""
-    for path in run.validation.glob("*/judgements/[0-9]*/verdict.json"):
-        yield stored.judgement(run, path.parents[2].name, int(path.parent.name))["usage"]
-    for lines in run.validation.glob("*/attempts.jsonl"):
-        for line in read_lines(lines):
-            yield line["usage"]

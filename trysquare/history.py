@@ -2,7 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+from trysquare.errors import ArchiveError
+from trysquare.files import read_lines
 
 Line = Mapping[str, Any]
 
@@ -10,6 +14,20 @@ Line = Mapping[str, Any]
 def of_kind(lines: Iterable[Line], kind: str) -> list[Line]:
     """The lines of one kind, the oldest first."""
     return [line for line in lines if line.get("kind") == kind]
+
+
+def latest(launches: Path) -> Line:
+    """The last launch that launches.jsonl names, which is the one under way.
+
+    Raises
+    ------
+    ArchiveError
+        When it names none.
+    """
+    found = of_kind(read_lines(launches), "launch")
+    if not found:
+        raise ArchiveError(f"{launches} names no launch: start the matrix with the target `run`.")
+    return found[-1]
 
 
 def carried(lines: Sequence[Line], measured: Mapping[str, str | None]) -> dict[str, Line]:

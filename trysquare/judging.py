@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trysquare import archive, rounds, stored, validation, workplace
+from trysquare import archive, history, rounds, spending, stored, validation, workplace
 from trysquare.errors import ArchiveError, TrysquareError
 from trysquare.files import append_line, read_json, read_lines, write_bytes, write_json, write_text
-from trysquare.history import of_kind
 from trysquare.layout import Layout, RunLayout, plain
 from trysquare.matrix import Matrix, ValidatorPlan
 from trysquare.scenario import Validator
@@ -76,7 +75,7 @@ def judge(layout: Layout, matrix: Matrix, directory: str, pointer: tuple[str, st
                 raise TrysquareError(
                     f"run {run.id} is not judged by {name} yet: only the target `run` may spend; ask for it."
                 )
-            _refuse_over_budget(layout, matrix)
+            spending.refuse_over_budget(layout, matrix, "have it judged")
             archive.refuse_damaged(run)
             stored.refuse_occupied(run, name, rounds.of(validator))
             with _case(layout, matrix, run, validator) as case:
@@ -87,12 +86,6 @@ def judge(layout: Layout, matrix: Matrix, directory: str, pointer: tuple[str, st
             print(f"{run.id}: judged by {name} before, kept")
         _settle(run, name, found, digest)
     return 0
-
-
-def _refuse_over_budget(layout: Layout, matrix: Matrix) -> None:
-    limit = matrix.protocol.max_cost
-    if limit is not None and archive.spent(layout, matrix.runs) >= limit:
-        raise TrysquareError(f"the matrix has spent max_cost = {limit:g}: raise [protocol].max_cost to have it judged.")
 
 
 @contextmanager
@@ -177,10 +170,7 @@ def _write_context(case: Case, pieces: Mapping[str, str]) -> None:
 
 
 def _provenance(case: Case, last: Launch) -> dict[str, Any]:
-    launches = of_kind(read_lines(case.layout.launches), "launch")
-    if not launches:
-        raise ArchiveError(f"{case.layout.launches} names no launch: start the matrix with the target `run`.")
-    launch, settings = launches[-1], case.validator.settings
+    launch, settings = history.latest(case.layout.launches), case.validator.settings
     known = {
         "round": rounds.of(case.validator),
         "criteria": settings["criteria"],

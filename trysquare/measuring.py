@@ -7,9 +7,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from trysquare import agent, archive, holding, remote, repo, workplace
+from trysquare import agent, archive, history, holding, remote, repo, spending, workplace
 from trysquare.errors import ArchiveError, RepoError, TrysquareError
-from trysquare.files import read_lines
 from trysquare.layout import Layout, RunLayout
 from trysquare.matrix import CellPlan, Extension, Matrix, RunPlan
 from trysquare.outputs.carry import fits
@@ -46,24 +45,13 @@ def measure(layout: Layout, matrix: Matrix, directory: str, *, may_spend: bool) 
             return 0
         if not may_spend:
             raise TrysquareError(f"run {run.id} is not measured yet: only the target `run` may spend; ask for it.")
-        _refuse_over_budget(layout, matrix)
-        launch = _launch_line(layout)
+        spending.refuse_over_budget(layout, matrix, "measure the rest")
+        launch = history.latest(layout.launches)
         remote.refuse_unseen(layout, matrix, launch)
         holding.refuse_held(layout, launch)
         with _bench(layout, matrix, planned) as bench:
             _refuse_full(bench)
             return _measure(bench, run)
-
-
-def _refuse_over_budget(layout: Layout, matrix: Matrix) -> None:
-    limit = matrix.protocol.max_cost
-    if limit is None:
-        return
-    spent = archive.spent(layout, matrix.runs)
-    if spent >= limit:
-        raise TrysquareError(
-            f"the matrix has spent {spent:g} of max_cost = {limit:g}: raise [protocol].max_cost to measure the rest."
-        )
 
 
 def _refuse_full(bench: Bench) -> None:
@@ -75,13 +63,6 @@ def _refuse_full(bench: Bench) -> None:
             )
 
 
-def _launch_line(layout: Layout) -> dict[str, Any]:
-    launches = [line for line in read_lines(layout.launches) if line.get("kind") == "launch"]
-    if not launches:
-        raise ArchiveError(f"{layout.launches} names no launch: start the matrix with the target `run`.")
-    return dict(launches[-1])
-
-
 @contextmanager
 def _bench(layout: Layout, matrix: Matrix, planned: RunPlan) -> Iterator[Bench]:
     layout.incoming.mkdir(parents=True, exist_ok=True)
@@ -89,7 +70,7 @@ def _bench(layout: Layout, matrix: Matrix, planned: RunPlan) -> Iterator[Bench]:
         stage = Path(tempfile.mkdtemp(dir=layout.incoming, prefix=f"{planned.id}-"))
         stage.chmod(0o755)
         try:
-            yield Bench(layout, matrix, planned, _launch_line(layout), work, stage)
+            yield Bench(layout, matrix, planned, history.latest(layout.launches), work, stage)
         finally:
             if not (stage / "run.json").exists():
                 shutil.rmtree(stage, ignore_errors=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from trysquare import history, holding, interrupt
 from trysquare.errors import TrysquareError
-from trysquare.files import read_lines, write_text
+from trysquare.files import write_text
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
 
@@ -44,7 +44,7 @@ def _held_back(job: Any) -> bool:
     if job.is_group() or job.rule.name != "measure":
         return False
     layout = Layout(Path(job.wildcards.matrix))
-    sentence = holding.held(layout, history.of_kind(read_lines(layout.launches), "launch")[-1])
+    sentence = holding.held(layout, history.latest(layout.launches))
     if sentence:
         write_text(str(job.log[0]), sentence + "\n")
     return bool(sentence)

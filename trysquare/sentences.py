@@ -33,6 +33,8 @@ TOPICS: Mapping[str, tuple[str, ...]] = {
         "scoring.py",
         "carrying.py",
         "discarding.py",
+        "history.py",
+        "spending.py",
         "capacity.py",
         "interrupt",
         "jobs",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.matrices import matrix
-from trysquare import archive, collecting, rounds, stored
+from trysquare import archive, collecting, rounds, spending, stored
 from trysquare.errors import ArchiveError
 from trysquare.files import append_line, write_json, write_text
 from trysquare.layout import Layout, RunLayout
@@ -79,7 +79,7 @@ def test_a_damaged_verdict_that_was_bought_is_named_with_its_price(
     bought = f"restore it from a copy, or delete {path.parent} to have exactly this verdict bought, and paid for, again"
     assert f"{path} is no" in detail and bought in detail and "run.json" not in detail
     assert "1 damaged" in line and "launch" not in line
-    for refusing in (lambda: rounds.notes(plan, [run]), lambda: archive.spent(layout, plan.runs)):
+    for refusing in (lambda: rounds.notes(plan, [run]), lambda: spending.spent(layout, plan.runs)):
         with pytest.raises(ArchiveError, match="bought, and paid for, again"):
             refusing()
 
@@ -123,12 +123,12 @@ def test_a_place_that_is_taken_is_refused_before_anything_is_paid(place: tuple[L
 
 def test_attempts_that_gave_no_verdict_are_spent_too(place: tuple[Layout, Matrix, RunLayout]) -> None:
     layout, plan, run = place
-    assert archive.spent(layout, plan.runs) == 3.0
+    assert spending.spent(layout, plan.runs) == 3.0
     append_line(run.judge_attempts("quality"), {"attempt": 1, "usage": {"cost": 0.5}})
-    assert archive.spent(layout, plan.runs) == 3.5
+    assert spending.spent(layout, plan.runs) == 3.5
     append_line(layout.attempts(run.id), {"attempt": 1, "usage": {"cost": 0.25}})
     append_line(layout.attempts(run.id), {"attempt": None, "detail": "setup exited 1"})
-    assert archive.spent(layout, plan.runs) == 3.75
+    assert spending.spent(layout, plan.runs) == 3.75
 
 
 @pytest.mark.parametrize("gone", ["the verdict", "its directory", "all of them"])

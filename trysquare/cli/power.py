@@ -89,7 +89,7 @@ def _scenario(options: argparse.Namespace, wanted: bool) -> "tuple[Question, ByC
     from trysquare.power import Question
     from trysquare.rendering import measures
     from trysquare.runner.building import verdict
-    from trysquare.runner.resolving import REHEARSAL
+    from trysquare.runner.plan import matrices_root
     from trysquare.table import group
 
     found = scenario.load(options.source)
@@ -97,7 +97,7 @@ def _scenario(options: argparse.Namespace, wanted: bool) -> "tuple[Question, ByC
     question = Question(found.title, verdict(found), declared, found.protocol.repetitions, found.cell_names)
     if not wanted:
         return question, {}, options.source
-    root = options.output / f"{REHEARSAL}s" if found.agent.provider == REHEARSAL else options.output
+    root = matrices_root(options.output, found)
     matrix = largest(root, found)
     if matrix is None:
         raise TrysquareError(

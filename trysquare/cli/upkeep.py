@@ -12,6 +12,7 @@ from trysquare.cli import engine
 from trysquare.cli.asked import filled, positive
 from trysquare.errors import ArchiveError
 from trysquare.layout import Layout
+from trysquare.measure.stream import counted
 from trysquare.readers import is_original, open_archive
 
 
@@ -81,7 +82,7 @@ def tidy(options: argparse.Namespace) -> int:
     for (what, kept), members in kinds.items():
         total = _megabytes(sum(each.size for each in members))
         why = f", kept: {kept}" if kept else ""
-        print(f"{_count(len(members), what)} in {members[0].path.parent}: {total}{why}")
+        print(f"{counted(len(members), what)} in {members[0].path.parent}: {total}{why}")
     if not any(not each.kept for each in found):
         print(f"{config.workdir}: nothing to free")
     elif options.yes:
@@ -90,10 +91,6 @@ def tidy(options: argparse.Namespace) -> int:
         size = sum(each.size for each in found if not each.kept)
         print(f"{_megabytes(size)} can be freed: add --yes to do it. Stores are made again when they are needed.")
     return 0
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _megabytes(size: int) -> str:

@@ -1,7 +1,7 @@
 """Taking what people answered: whole forms or nothing, and only into holes."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -160,9 +160,3 @@ def _evidence(validator: ValidatorPlan, metrics: Mapping[str, Any], path: Path) 
         "digest": validator.digest,
         "form": digest(path.read_bytes()),
     }
-
-
-def refusals_of(reports: list[Report]) -> Iterator[str]:
-    """Every answer that was refused, one line each."""
-    for report in reports:
-        yield from (f"! {line}" for line in report.refused)

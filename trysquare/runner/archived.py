@@ -6,7 +6,7 @@ from trysquare.errors import ArchiveError
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
 from trysquare.outputs import experiment_name
-from trysquare.runner.resolving import REHEARSAL
+from trysquare.runner.plan import matrices_root
 from trysquare.runner.settings import Settings
 from trysquare.scenario import load
 
@@ -22,8 +22,7 @@ def frozen(settings: Settings) -> dict[str, tuple[Path, Matrix]]:
     found = {}
     for name in settings.scenario:
         scenario = load(name, files=False)
-        rehearsed = settings.rehearse or scenario.agent.provider == REHEARSAL
-        root = Path(settings.output) / f"{REHEARSAL}s" if rehearsed else Path(settings.output)
+        root = matrices_root(settings.output, scenario, rehearse=settings.rehearse)
         directory = root / experiment_name(scenario, settings.repetitions or scenario.protocol.repetitions)
         matrix = Matrix.load(Layout(directory).plan)
         if matrix.experiment.name != scenario.name:

@@ -8,7 +8,7 @@ from typing import Any
 from trysquare.errors import AgentError, TrysquareError
 from trysquare.files import read_json
 from trysquare.forms import on_disk, pending_lines
-from trysquare.measure import Run
+from trysquare.measure import Run, counted
 from trysquare.outputs import archived_run_dirs, largest, matrices, measures_in
 from trysquare.refusals import listed
 from trysquare.runner.plan import Plan
@@ -29,7 +29,7 @@ def header(plan: Plan, ask: bool = False) -> list[str]:
         *(f"OVERRIDE: {line}" for line in matrix.overrides),
         f"agent: {matrix.agent.kind}, {matrix.agent.provider} {matrix.agent.model}; {_agent()}",
         f"repository: {matrix.source.repo} at {matrix.source.etalon}, {_commit(plan, ask)}",
-        f"load: {protocol.concurrency} at a time, {protocol.timeout:g} s each, {_count(protocol.attempts, 'attempt')}"
+        f"load: {protocol.concurrency} at a time, {protocol.timeout:g} s each, {counted(protocol.attempts, 'attempt')}"
         + (f"; at most {_duration(bound)}" if plan.todo else ""),
         *([_spend(plan)] if plan.todo and not matrix.rehearsal else []),
         *(_power(plan) if plan.todo else []),
@@ -48,8 +48,8 @@ def _runs(plan: Plan) -> str:
     kept = sum(run.id not in redone and layout.run(run.directory).record.exists() for run in matrix.runs.values())
     parts = [f"{todo} to perform", f"{kept} kept", *([f"{carried} carried"] if carried else [])]
     return (
-        f"{_count(len(matrix.cells), 'cell')} x {_count(matrix.protocol.repetitions, 'repetition')} = "
-        f"{_count(len(matrix.runs), 'run')}: {', '.join(parts)}"
+        f"{counted(len(matrix.cells), 'cell')} x {counted(matrix.protocol.repetitions, 'repetition')} = "
+        f"{counted(len(matrix.runs), 'run')}: {', '.join(parts)}"
         + (f"; only {', '.join(plan.only)}" if plan.only else "")
         + (f"; set aside first: {', '.join(plan.replay)}" if plan.replay else "")
     )
@@ -75,10 +75,6 @@ def _texts(plan: Plan) -> list[str]:
         more = f" and {len(names) - SHOWN_CELLS} more" if len(names) > SHOWN_CELLS else ""
         lines.append(f"{key}{f' of {listed(names[:SHOWN_CELLS])}{more}' if several else ''}: {what}")
     return lines
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _agent() -> str:
@@ -115,7 +111,7 @@ def _spend(plan: Plan) -> str:
     ]
     if not usages:
         return "spend: no estimate, nothing of this experiment is archived yet"
-    todo, of = len(plan.todo), f"{_count(len(usages), 'archived run')}"
+    todo, of = len(plan.todo), f"{counted(len(usages), 'archived run')}"
     costs = [usage["cost"] for usage in usages if usage.get("cost")]
     if costs:
         return f"spend: about {median(costs) * todo:.2f} in the provider's currency (median of {of} x {todo})"
@@ -140,7 +136,7 @@ def _power(plan: Plan) -> list[str]:
         basis = power.measured(question, None, group(runs, question.cells))
     except TrysquareError as error:
         return [f"power: no estimate. {error}"]
-    return [power.header_line(question, basis, f"from {_count(len(runs), 'archived run')} in {archive.name}")]
+    return [power.header_line(question, basis, f"from {counted(len(runs), 'archived run')} in {archive.name}")]
 
 
 def _usages(directory: Any) -> list[Mapping[str, Any]]:

@@ -6,6 +6,7 @@ import shutil
 from trysquare.errors import ArchiveError
 from trysquare.files import read_json
 from trysquare.matrix import Matrix, Task
+from trysquare.measure.stream import counted
 from trysquare.outputs import Carried, archived_run_dirs
 from trysquare.refusals import listed, show
 from trysquare.runner.plan import Plan
@@ -19,7 +20,7 @@ def drift_notes(plan: Plan) -> list[str]:
     notes = []
     for cell, count in held.items():
         if cell not in plan.matrix.cells:
-            runs = "1 run" if count == 1 else f"{count} runs"
+            runs = counted(count, "run")
             notes.append(f"STALE: the scenario no longer declares {show(cell)}; its {runs} stay in every table")
     if held:
         added = [name for name in plan.matrix.cells if name not in held and name not in _planned_before(plan)]
@@ -43,7 +44,7 @@ def gone_note(plan: Plan) -> list[str]:
     gone = [name for name in plan.bricks if name in frozen and not layout.brick(name).exists()]
     if not gone:
         return []
-    files = "1 frozen file" if len(gone) == 1 else f"{len(gone)} frozen files"
+    files = counted(len(gone), "frozen file")
     return [f"GONE: {files} of {layout.bricks} were removed, which scoring reads; `run` writes them again"]
 
 

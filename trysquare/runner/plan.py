@@ -10,6 +10,9 @@ from trysquare.matrix import Matrix, RunPlan
 from trysquare.outputs.carry import Carried
 from trysquare.scenario import Scenario
 
+REHEARSAL = "rehearsal"
+"""The provider that always plays a script; rehearsals are written to the directory of its plural."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -49,6 +52,12 @@ class Plan:
             "attempts": self.matrix.protocol.attempts,
         }[name]
         return value
+
+
+def matrices_root(output: str | Path, scenario: Scenario, *, rehearse: bool = False) -> Path:
+    """The directory that holds the matrices of a scenario: the output itself, or its rehearsals."""
+    rehearsed = rehearse or scenario.agent.provider == REHEARSAL
+    return Path(output) / f"{REHEARSAL}s" if rehearsed else Path(output)
 
 
 def interleave(todo: Iterable[RunPlan]) -> list[RunPlan]:

@@ -14,15 +14,12 @@ from trysquare.outputs import Carried, carryable, experiment_name
 from trysquare.refusals import Gathering
 from trysquare.runner import building, notes, refusing, subagents
 from trysquare.runner.freeze import Freezer
-from trysquare.runner.plan import Plan, interleave
+from trysquare.runner.plan import REHEARSAL, Plan, interleave, matrices_root
 from trysquare.runner.settings import Settings
 from trysquare.runner.sources import prepare_harness, prepare_source
 from trysquare.runner.validators import validators
 from trysquare.scenario import Scenario, ScenarioError
 from trysquare.scenario import load as load_scenario
-
-REHEARSAL = "rehearsal"
-"""The provider that always plays a script; rehearsals are written to the directory of its plural."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +122,7 @@ def resolve(
     """
     rehearsed = rehearse or scenario.agent.provider == REHEARSAL
     wish = Wish(dict(overrides or {}), tuple(only), grouped, extend, tuple(replay), rehearsed)
-    root = Path(output_root) / f"{REHEARSAL}s" if rehearsed else Path(output_root)
+    root = matrices_root(output_root, scenario, rehearse=rehearse)
     matrix, bricks = _matrix(scenario, config, root, wish)
     layout = Layout(root / matrix.name)
     _refuse_blocked(layout)

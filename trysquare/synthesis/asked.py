@@ -40,7 +40,7 @@ def _shown(value: Any) -> Link:
     if isinstance(value, _Text):
         return Link("a text", f"bricks/{value}")
     if isinstance(value, dict):
-        return Link(_listed(value))
+        return Link(_files(value))
     return Link(str(value))
 
 
@@ -50,7 +50,7 @@ def _mark(value: Any) -> str:
     return str(value)[:6]
 
 
-def _listed(names: Iterable[str]) -> str:
+def _files(names: Iterable[str]) -> str:
     listed = sorted(names)
     return ", ".join(listed) if 0 < len(listed) <= 3 else f"{len(listed)} files" if listed else "none"
 

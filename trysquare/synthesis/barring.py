@@ -38,7 +38,7 @@ class Bars:
                 found.append(f"{judge} judged these runs by several sets of criteria: rejudge them by one")
         models = self._known(pair, lambda archived: archived.models)
         if all(models) and not models[0] & models[1]:
-            found.append(f"other models answered here ({_listed(models[0])}) than there ({_listed(models[1])})")
+            found.append(f"other models answered here ({_sorted(models[0])}) than there ({_sorted(models[1])})")
         return tuple(found)
 
     def _judges(self, metrics: Sequence[str]) -> list[str]:
@@ -58,5 +58,5 @@ def _criteria(judge: str, archived: Evidence) -> tuple[str, ...]:
     return (archived.judges[judge][0],) if judge in archived.judges else ()
 
 
-def _listed(names: frozenset[str]) -> str:
+def _sorted(names: frozenset[str]) -> str:
     return ", ".join(sorted(names))

@@ -27,9 +27,6 @@ from trysquare.outputs import cell_dir, run_id
 from trysquare.refusals import listed, show, together
 from trysquare.vally.trials import Trial, TrialsError, read_trials
 
-TREATMENTS = ("model", "stimulus")
-"""What variants may be declared to differ in."""
-
 VALIDATOR = "vally"
 NAMELESS = "stimulus"
 DRAWS, SEED = 10_000, 20_260_729
@@ -71,7 +68,7 @@ def import_trials(results: Path, output: Path, differs: Collection[str] = ()) ->
     Parameters
     ----------
     differs
-        What the variants are meant to differ in, of `TREATMENTS`; any other difference that shows is refused.
+        What the variants are meant to differ in, of `model` and `stimulus`; any other difference that shows is refused.
 
     Raises
     ------
