@@ -6,11 +6,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
 from trysquare.runner import Settings, SettingsError
 from trysquare.runner import schema as generator
 from trysquare.runner.settings import KEYS
+from trysquare.vally.yaml12 import parse_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -127,7 +127,7 @@ def test_the_schema_in_the_repository_is_the_one_the_keys_give() -> None:
 
 
 def test_the_schema_is_closed_and_holds_no_act() -> None:
-    schema = yaml.safe_load(generator.text())
+    schema = parse_yaml(generator.text())
     jsonschema.validate({"scenario": ["a", "b"], "repetitions": 3, "layout": "blind", "timeout": 1.5}, schema)
     for wrong in ({"scenario": "a", "x": 1}, {}, {"scenario": "a", "overwrite": "x"}, {"scenario": "a", "extend": "x"}):
         with pytest.raises(jsonschema.ValidationError):

@@ -1,9 +1,10 @@
 """The JSON Schema of the workflow config file: `python -m trysquare.runner.schema > FILE`."""
 
 import sys
+from io import StringIO
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
+from ruamel.yaml import YAML
 
 from trysquare.runner.settings import KEYS, Kind
 
@@ -39,8 +40,11 @@ def _text() -> dict[str, Any]:
 
 def text() -> str:
     """The schema as the YAML file that editors read."""
-    written: str = yaml.safe_dump(schema(), sort_keys=False, width=120, allow_unicode=True)
-    return written
+    writer, written = YAML(typ="safe", pure=True), StringIO()
+    writer.width, writer.default_flow_style = 120, False
+    writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    writer.dump(schema(), written)
+    return written.getvalue()
 
 
 if __name__ == "__main__":
