@@ -19,13 +19,16 @@ from trysquare.errors import ArchiveError
 from trysquare.files import read_json, read_lines
 from trysquare.holding import NOT_STARTED
 from trysquare.layout import Layout
-from trysquare.measure.stream import counted, one_line
+from trysquare.measure.stream import counted, first_few, one_line
 from trysquare.progress import Bar, Segment, clock, eta_seconds, start, wanted
 
 PAID = ("measure",)
 """The rules whose jobs a person waits for; the estimate rests on them."""
 
-STAGES = {"measure": "measured", "score_run": "scored"}
+SCORED = "score_run"
+"""The rule whose failures have one reason for many runs: their validator."""
+
+STAGES = {"measure": "measured", SCORED: "scored"}
 """The rules that have a count of their own beside the bar, and what they are called there."""
 
 SHOWN = 300
@@ -58,6 +61,7 @@ class LogHandler(LogHandlerBase):
         self._began: float | None = None
         self._used: dict[str, float] = dict.fromkeys(("input", "output", "cost"), 0)
         self._held = False
+        self._alike: dict[str, list[str]] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         """Handle one record of the engine; a defect here must not stop a launch."""
@@ -80,10 +84,13 @@ class LogHandler(LogHandlerBase):
         elif record.levelno >= logging.WARNING or event == LogEvent.ERROR:
             text = record.getMessage()
             if REPEATED not in text:
+                if record.levelno >= logging.ERROR:
+                    self._say_alike()
                 self._say(text)
 
     def close(self) -> None:
         """Give the terminal back."""
+        self._say_alike()
         if self._close is not None:
             self._close()
             self._close = None
@@ -151,12 +158,24 @@ class LogHandler(LogHandlerBase):
         rule = job.rule_name if job else "job"
         which = job.wildcards.get("run", job.wildcards.get("matrix", "")) if job and job.wildcards else ""
         why = _why([str(name) for name in (job.log if job else None) or []], getattr(record, "rule_msg", None) or "")
-        if NOT_STARTED not in why:
+        run = which.rpartition("/")[2]
+        reason = why.partition("  (log: ")[0].replace(run, "")
+        if rule == SCORED and reason in self._alike:
+            self._alike[reason].append(run)
+        elif NOT_STARTED not in why:
+            self._alike |= {reason: [run]} if rule == SCORED else {}
             self._say(f"{self._position()} failed  {rule} {which}: {why}")
         elif not self._held:
             self._held = True
             self._say(f"{self._position()} held back  the runs of {which.partition('/')[0]} and others are {why}")
         self._show()
+
+    def _say_alike(self) -> None:
+        """Say of how many runs scoring failed as of one that was told, and which."""
+        for first, *others in self._alike.values():
+            if others:
+                self._say(f"failed  {SCORED} of {counted(len(others), 'more run')}, like {first}: {first_few(others)}")
+        self._alike = {reason: runs[:1] for reason, runs in self._alike.items()}
 
     def _waited_for(self) -> list[str]:
         """The rules people wait for: the paid ones when there are any, else all of them."""

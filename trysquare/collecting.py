@@ -1,8 +1,7 @@
 """What the archive of a matrix says: every run's state and measures, derived from disk alone."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,10 @@ from trysquare.errors import ArchiveError
 from trysquare.files import read_json, read_lines, write_json, write_text
 from trysquare.forms.answers import pending_lines
 from trysquare.layout import Layout, RunLayout
+from trysquare.losses import which
 from trysquare.matrix import Matrix
-from trysquare.measure import Run, one_line
-from trysquare.outputs import cell_dir, incomplete_note
+from trysquare.measure import Run
+from trysquare.outputs import LABELS, cell_dir, incomplete_note
 from trysquare.recorded import Found, find, find_empty
 
 
@@ -40,10 +40,14 @@ class State:
         """Whether a script played the model, in any of its runs."""
         return self.matrix.rehearsal is not None or any(run.rehearsed for run in self.runs)
 
+    def standing(self, run: Run) -> str:
+        """The state of a run, told apart where it is not valid: `unscored`, `damaged` or really `validator_failed`."""
+        return (run.id in self.found and self.found[run.id].kind) or run.state
+
     @property
     def scored(self) -> list[Run]:
         """The runs that no validator is still to look at."""
-        return [run for run in self.runs if run.id not in self.found or self.found[run.id].kind != "unscored"]
+        return [run for run in self.runs if self.standing(run) != "unscored"]
 
     @property
     def counts(self) -> Counter[str]:
@@ -71,23 +75,6 @@ def _imported(layout: Layout, matrix: Matrix) -> State:
     except FileNotFoundError:
         raise ArchiveError(f"{layout.measures} does not exist: import the results again ({matrix.imported}).") from None
     return State(matrix, runs, {run.id: run.state for run in runs})
-
-
-def lost(before: Iterable[Mapping[str, Any]], runs: Iterable[Run]) -> list[str]:
-    """One sentence for every metric that had a value in an earlier measures.json and has none now."""
-    now = {run.id: run for run in runs}
-    return [
-        f"lost: {name} of run {row['id']} ({row['cell']}, repetition {row['repetition']}) had the value "
-        f"{json.dumps(value, ensure_ascii=False)} and has none now: {_why_lost(now[row['id']], name)}"
-        for row in before
-        if row["id"] in now
-        for name, value in row["metrics"].items()
-        if name not in now[row["id"]].metrics
-    ]
-
-
-def _why_lost(run: Run, metric: str) -> str:
-    return one_line(run.unjudged.get(metric) or run.detail) or "it is no longer returned"
 
 
 def _undeclared(layout: Layout, matrix: Matrix) -> list[Run]:
@@ -139,12 +126,21 @@ def status_line(directory: str | Path, state: State) -> str:
     return "; ".join([f"{directory}: {standing}", *answers])
 
 
+def problem_lines(state: State) -> list[str]:
+    """A line for every reason why recorded runs are not valid, with the runs it is said of."""
+    found: dict[tuple[str, str], list[Run]] = {}
+    for run in state.runs:
+        if run.state != "valid":
+            found.setdefault((LABELS[state.standing(run)], run.detail), []).append(run)
+    return [f"{label}  {which(runs)}  {detail}" for (label, detail), runs in found.items()]
+
+
 def _incomplete(state: State) -> str:
-    failed = [each for each in state.found.values() if each.run.state == "validator_failed"]
-    kinds = Counter(str(each.kind) for each in failed)
-    counts = Counter({**state.counts, "validator_failed": 0, **kinds})
-    told = [each.run.detail for each in failed if each.kind == "validator_failed"]
-    owing = {problem.rejudge for each in failed for problem in each.problems}
+    recorded = [each.run for each in state.found.values()]
+    missing = Counter(missing=state.counts["missing"])
+    counts = missing + Counter(state.standing(run) for run in recorded)
+    told = [run.detail for run in recorded if state.standing(run) == "validator_failed"]
+    owing = {problem.rejudge for each in state.found.values() for problem in each.problems}
     judges = [name for name in state.matrix.validators if name in owing]
     act = f"launch the target `run` with {rounds.again(judges)}" if judges else "launch the target `run` again"
     if told and not judges:

@@ -17,9 +17,10 @@ from trysquare import (
     runner,
     workplace,
 )
-from trysquare.collecting import collect, lost
+from trysquare.collecting import collect
 from trysquare.invocation import refusing
 from trysquare.layout import Layout
+from trysquare.losses import lost
 from trysquare.targets import Targets
 
 TOP_PRIORITY = 10**6
@@ -140,7 +141,7 @@ class Launch(Targets):
             return
         for directory in self.matrices:
             state = collect(Layout(Path(directory)))
-            for sentence in lost(self._before.get(directory, ()), state.scored):
+            for sentence in lost(self._before.get(directory, ()), state.scored, state.matrix.declared):
                 print(sentence, flush=True)
             print(launching.closing(directory, state), flush=True)
         if interrupt.stopping():

@@ -67,6 +67,28 @@ def test_a_failed_job_says_the_last_line_of_its_log_and_where_it_is(handler, tmp
     )
 
 
+def test_one_reason_for_which_scoring_fails_in_many_runs_is_said_once_and_the_runs_are_counted(
+    handler, tmp_path, capsys
+):
+    emit(handler, LogEvent.RUN_INFO, stats={"score_run": 7, "total": 7})
+    for number, reason in enumerate(["no in_scope", "other", *["no in_scope"] * 5], 1):
+        log = tmp_path / f"{number}.log"
+        log.write_text(f"0123abc{number}: script: {reason}\n")
+        wildcards = {"matrix": str(tmp_path), "run": f"rule_off/0123abc{number}"}
+        emit(handler, LogEvent.JOB_INFO, jobid=number, rule_name="score_run", wildcards=wildcards, log=[log])
+        emit(handler, LogEvent.JOB_STARTED, jobs=[number])
+        emit(handler, LogEvent.JOB_ERROR, jobid=number)
+        emit(handler, LogEvent.ERROR, logging.ERROR, "CalledProcessError in file")
+    emit(handler, LogEvent.ERROR, logging.ERROR, "Exiting because a job execution failed.")
+    handler.close()
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        f"[1/7] failed  score_run rule_off/0123abc1: 0123abc1: script: no in_scope  (log: {tmp_path}/1.log)",
+        f"[2/7] failed  score_run rule_off/0123abc2: 0123abc2: script: other  (log: {tmp_path}/2.log)",
+        "failed  score_run of 5 more runs, like 0123abc1: 0123abc3, 0123abc4, 0123abc5 and 2 more",
+        "Exiting because a job execution failed.",
+    ]
+
+
 def test_a_failed_job_without_a_log_says_that(handler, tmp_path, capsys):
     begin(handler, tmp_path, [tmp_path / "none.log"])
     emit(handler, LogEvent.JOB_ERROR, jobid=3)

@@ -113,7 +113,9 @@ def test_an_incomplete_matrix_gets_one_line_that_counts_and_says_what_to_do() ->
 def test_the_line_of_an_incomplete_matrix_names_why_runs_failed() -> None:
     reasons = ["script: declared but not returned: tidy", "script: declared but not returned: tidy", "other: exited 1"]
     note = outputs.incomplete_note({"valid": 1, "validator_failed": 3}, reasons)
-    assert "3 failed by a validator (script: declared but not returned: tidy; 1 more)" in note
+    assert "3 failed by a validator (2 of them: script: declared but not returned: tidy; 1 other reason)" in note
+    note = outputs.incomplete_note({"validator_failed": 2}, reasons[:2])
+    assert "2 failed by a validator (script: declared but not returned: tidy)" in note
     assert len(outputs.incomplete_note({"validator_failed": 1}, ["x" * 5000])) < 400
 
 

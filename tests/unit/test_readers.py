@@ -395,7 +395,10 @@ def test_a_rescoring_with_another_validator_changes_verdicts_alone_and_names_wha
         validator.read_text().replace('        "issues": sorted(f"#{name}" for name in beyond),\n', "")
     )
     lines = list(rescore_original(open_archive(small.root), small.scenario))
-    assert len(lines) == 3 and all(line.startswith("lost: issues of run ") for line in lines)
+    assert lines == [
+        "not declared, and no longer returned: issues; it had values in 3 runs of 3 cells "
+        f"({', '.join(row['id'] for row in before)})"
+    ]
     rows = json.loads((small.root / "measures.json").read_text())
     for old, new in zip(before, rows, strict=True):
         assert new["metrics"]["in_scope"] is not old["metrics"]["in_scope"]

@@ -12,8 +12,10 @@ from trysquare import archive, collecting, rounds, spending, stored
 from trysquare.errors import ArchiveError
 from trysquare.files import append_line, write_json, write_text
 from trysquare.layout import Layout, RunLayout
+from trysquare.losses import lost
 from trysquare.matrix import Matrix, ValidatorPlan
 from trysquare.pointers import Pointers
+from trysquare.watching.looking import CellView, Watcher
 
 DIGEST = rounds.pointer_digest("quality", 0)
 JUDGE = ValidatorPlan("quality", "judge", ("usable",), DIGEST, settings={"criteria": "c", "round": 0})
@@ -155,8 +157,24 @@ def test_a_verdict_that_is_still_to_come_is_no_lost_value(place: tuple[Layout, M
     later = replace(SCRIPT, digest="f" * 24)
     edited = collecting.derive(layout, replace(plan, validators={**plan.validators, "script": later}))
     assert edited.found[run.id].kind == "unscored"
-    assert collecting.lost(before, edited.scored) == []
+    assert lost(before, edited.scored, edited.matrix.declared) == []
+
+    [line] = collecting.problem_lines(edited)
+    assert line == f"still to be scored  run {run.id} (a, repetition 1)  script: scored with an older validator"
 
     write_json(run.verdict("script"), {"failed": "it crashed", "digest": SCRIPT.digest})
-    [sentence] = collecting.lost(before, collecting.derive(layout, plan).scored)
+    [sentence] = lost(before, collecting.derive(layout, plan).scored, plan.declared)
     assert sentence.startswith(f"lost: delivered of run {run.id}") and "it crashed" in sentence
+    [line] = collecting.problem_lines(collecting.derive(layout, plan))
+    assert line == f"failed by a validator  run {run.id} (a, repetition 1)  script: it crashed"
+
+
+def test_what_is_watched_does_not_call_a_run_failed_that_no_validator_has_looked_at(
+    place: tuple[Layout, Matrix, RunLayout],
+) -> None:
+    layout, plan, run = place
+    plan.save(layout.plan)
+    run.verdict("script").unlink()
+    assert Watcher(layout).look().cells == (CellView("a", planned=1, done=0, in_flight=0, empty=0, failed=0),)
+    write_json(run.verdict("script"), {"failed": "it crashed", "digest": SCRIPT.digest})
+    assert Watcher(layout).look().cells[0].failed == 1

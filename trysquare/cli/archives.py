@@ -7,7 +7,7 @@ from typing import Any
 
 from trysquare.cli import engine
 from trysquare.cli.asked import filled, positive
-from trysquare.collecting import derive, status_line
+from trysquare.collecting import derive, problem_lines, status_line
 from trysquare.errors import ArchiveError
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
@@ -78,13 +78,12 @@ def pages(options: argparse.Namespace) -> int:
 
 
 def status(options: argparse.Namespace) -> int:
-    """Say how far one matrix is, and what is wrong with each run that is not valid."""
+    """Say how far one matrix is, and what is wrong with the runs that are not valid."""
     if is_original(options.matrix):
         print(f"{options.matrix}: {open_archive(options.matrix).standing()}")
         return 0
     state = derive(Layout(options.matrix), Matrix.load(Layout(options.matrix).plan))
     print(status_line(options.matrix, state))
-    for run in state.runs:
-        if run.state != "valid":
-            print(f"  {run.state}  {run.cell} / repetition {run.repetition}  {run.detail}")
+    for line in problem_lines(state):
+        print(f"  {line}")
     return 0

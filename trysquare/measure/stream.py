@@ -4,7 +4,7 @@ The stream has no size anybody controls, so nothing here holds more than one lin
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -63,6 +63,12 @@ def one_line(text: str) -> str:
 def counted(n: int, noun: str, plural: str | None = None) -> str:
     """A count and its noun: `1 run`, `0 runs`, `2 passes` when the plural is given."""
     return f"{n} {noun if n == 1 else plural or noun + 's'}"
+
+
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """Several names, of which the first few stand for many: `a, b, c and 9 more`."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from trysquare.files import write_json, write_text
 from trysquare.outputs.carry import Carried, Prior, carryable, prior
 from trysquare.outputs.names import cell_dir, experiment_name, identity, run_id, slug
-from trysquare.outputs.notes import carried_note, incomplete_note, unmeasured_note
+from trysquare.outputs.notes import LABELS, carried_note, incomplete_note, unmeasured_note
 from trysquare.outputs.paths import (
     DERIVED,
     archived_run_dirs,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DERIVED",
+    "LABELS",
     "Carried",
     "Prior",
     "archived_run_dirs",

@@ -29,11 +29,11 @@ def incomplete_note(
         return ""
     total = sum(counts.values())
     if reasons and "validator_failed" in said:
-        [(reason, _)] = Counter(reasons).most_common(1)
+        [(reason, times)] = Counter(reasons).most_common(1)
         others = len(set(reasons)) - 1
         cut = reason if len(reason) <= SHOWN else f"{reason[: SHOWN - 3]}..."
-        more = f"; {others} more" if others else ""
-        said["validator_failed"] += f" ({cut}{more})"
+        more = f"; {others} other reason{'s' * (others > 1)}"
+        said["validator_failed"] += f" ({times} of them: {cut}{more})" if others else f" ({cut})"
     valid, parts = counts.get("valid", 0), ", ".join(said.values())
     remedy = "`trysquare status` names the remedy of each damaged run"
     if said.keys() == {"damaged"}:

@@ -7,10 +7,10 @@ from typing import Any
 
 from trysquare import validation
 from trysquare.archive import DAMAGED
-from trysquare.collecting import lost
 from trysquare.errors import TrysquareError
 from trysquare.files import read_json, write_json, write_text
 from trysquare.layout import Layout
+from trysquare.losses import lost
 from trysquare.matrix import ValidatorPlan
 from trysquare.measure import Run, merge
 from trysquare.readers.planning import planned
@@ -76,7 +76,7 @@ def rescore_original(archive: Archive, scenario: Path, machine_file: str | None 
             state["runs"][archived.id] = entry | ({"detail": scored["detail"]} if scored["detail"] else {})
             write_json(layout.measures, rows)
             write_json(layout.state, state)
-    yield from lost(before.values(), [Run.from_row(row) for row in rows])
+    yield from lost(before.values(), [Run.from_row(row) for row in rows], prepared.matrix.declared)
 
 
 def _scorable(archive: Archive) -> list[ArchivedRun]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from trysquare.matrix import Matrix
-from trysquare.measure import Run, valid_runs
+from trysquare.measure import Run, first_few, valid_runs
 from trysquare.synthesis.evidence import links, planned
 from trysquare.synthesis.model import Evidence, RunRow
 from trysquare.table import Measure, spend_measures
@@ -77,8 +77,7 @@ def _remarks(matrix: Matrix, run: Run, shown: Columns) -> tuple[tuple[str, str],
 def _unseen(evidence: Evidence | None) -> list[tuple[str, str]]:
     if evidence is None or not evidence.hidden:
         return []
-    more = len(evidence.hidden) - NAMED
-    names = ", ".join(evidence.hidden[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    names = first_few(evidence.hidden, NAMED)
     return [("hidden", f"by ignore rules of the agent's own, and in no diff: {names}")]
 
 

@@ -114,9 +114,10 @@ def _said(beat: Beat) -> Beat:
 
 def _cells(state: State, flying: Mapping[str, int]) -> Iterator[CellView]:
     for name in state.matrix.cells:
-        found = Counter(state.states[run.id] for run in state.matrix.runs.values() if run.cell == name)
-        counts = (found["valid"], flying.get(name, 0), found["empty"], found["validator_failed"])
-        yield CellView(name, found.total(), *counts)
+        planned = sum(run.cell == name for run in state.matrix.runs.values())
+        found = Counter(state.standing(run) for run in state.runs if run.cell == name)
+        failed = found["validator_failed"] + found["damaged"]
+        yield CellView(name, planned, found["valid"], flying.get(name, 0), found["empty"], failed)
 
 
 def watchers(directory: Path) -> list[Watcher]:
