@@ -27,6 +27,15 @@ def closest(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {show(found[0])}?)" if found else ""
 
 
+def misspelt(missing: Iterable[str], answered: Iterable[str], declared: Iterable[str]) -> str:
+    """The end of a sentence on missing metrics where one that was answered and not declared looks like one of them."""
+    import difflib
+
+    spare = sorted({*answered} - {*declared})
+    pairs = [(found, name) for name in missing for found in difflib.get_close_matches(name, spare, n=1)]
+    return "".join(f"; {found!r} is not declared, did you mean {name!r}?" for found, name in pairs)
+
+
 def show(value: Any) -> str:
     """A value as a refusal repeats it: quoted, on one line, cut when long."""
     text = _visible(json.dumps(value, ensure_ascii=False, default=str))

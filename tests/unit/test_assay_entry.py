@@ -87,7 +87,12 @@ def test_a_value_json_cannot_hold_is_a_defect_that_names_the_metric(
 @pytest.mark.parametrize(
     ("returned", "sentence"),
     [
-        ({"in_scop": True}, "did not return the declared metric 'in_scope' (it answered: in_scop)"),
+        (
+            {"in_scop": True},
+            "did not return the declared metric 'in_scope'; 'in_scop' is not declared, did you mean 'in_scope'? "
+            "(it answered: in_scop)\n",
+        ),
+        ({"other": True}, "did not return the declared metric 'in_scope' (it answered: other)\n"),
         ({}, "did not return the declared metric 'in_scope' (it answered: nothing)"),
         ({"in_scope": None}, "returned None for the declared metric 'in_scope'"),
         ({"in_scope": Metric(None, "?")}, "returned None for the declared metric 'in_scope'"),

@@ -70,7 +70,7 @@ def test_a_metric_that_could_not_be_judged_has_a_reason_and_no_value():
         ({"metrics": {"overflow": True}, "unjudged": {"overflow": "?"}}, "both with a value and as unjudged"),
         ({"metrics": {"overflow": float("nan")}}, "not finite: overflow"),
         ({"metrics": {"overflow": True, "sizes": [{"a": float("inf")}]}}, "not finite: sizes"),
-        ({"metrics": {"overflw": True}}, "declared but not returned: overflow"),
+        ({"metrics": {"overflw": True}}, "returned: overflow; 'overflw' is not declared, did you mean 'overflow'?"),
     ],
 )
 @pytest.mark.parametrize("declared", [["overflow"], {"scope": ["overflow"]}])

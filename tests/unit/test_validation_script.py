@@ -186,6 +186,16 @@ def test_an_answer_of_another_shape_is_refused_with_what_is_wrong(text: bytes, w
     assert why in str(refusal.value)
 
 
+def test_an_undeclared_metric_that_looks_like_a_missing_one_is_named_beside_it() -> None:
+    text = b'{"metrics": {"tests_pased": true, "tests": true, "sise": 1}, "unjudged": {"in_scop": "no session"}}'
+    with pytest.raises(Unusable) as refusal:
+        answer(text, ["tests", "tests_passed", "in_scope", "delivered"])
+    assert str(refusal.value) == (
+        "did not answer the declared metric 'tests_passed', 'in_scope', 'delivered'; 'tests_pased' is not declared, "
+        "did you mean 'tests_passed'?; 'in_scop' is not declared, did you mean 'in_scope'?"
+    )
+
+
 def test_extra_metrics_of_any_kind_are_kept_and_an_unjudged_one_is_answered() -> None:
     text = b'{"metrics": {"y": null, "z": [1, {"a": "\\udcff"}]}, "unjudged": {"x": "no session"}, "version": 2}'
     assert answer(text, ["x"]) == {

@@ -11,6 +11,7 @@ from typing import Any
 from trysquare.assay.metrics import CannotJudge, report
 from trysquare.assay.run import Assay
 from trysquare.errors import TrysquareError
+from trysquare.refusals import misspelt
 
 CANNOT_JUDGE = 1
 DEFECT = 2
@@ -54,11 +55,15 @@ class Evaluation:
     def _payload(self, context: Mapping[str, Any]) -> Mapping[str, Any]:
         payload = report(self(Assay(context)))
         metrics, unjudged = payload["metrics"], payload.get("unjudged", {})
-        for name in context.get("declared", ()):
+        declared = context.get("declared", ())
+        for name in declared:
             if metrics.get(name) is None and name not in unjudged:
                 answered = ", ".join(sorted({*metrics, *unjudged})) or "nothing"
                 wrong = "returned None for" if name in metrics else "did not return"
-                raise CannotJudge(f"the validator {wrong} the declared metric '{name}' (it answered: {answered})")
+                meant = misspelt([name], [*metrics, *unjudged], declared)
+                raise CannotJudge(
+                    f"the validator {wrong} the declared metric '{name}'{meant} (it answered: {answered})"
+                )
         return payload
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from trysquare.errors import ArchiveError
 from trysquare.measure.stream import counted
+from trysquare.refusals import misspelt
 
 AGAIN = "remove the file, and `trysquare render` on the matrix writes it again"
 """What to do about a damaged measures.json."""
@@ -168,7 +169,8 @@ def merge(results: Results, declared: Declared) -> Merged:
             reasons[key] = str(stated[metric])
     unanswered = [name for name, owner in owners.items() if owner is None or name not in _answered(usable[owner][1])]
     if unanswered:
-        problems.append(f"declared but not returned: {', '.join(unanswered)}")
+        meant = misspelt(unanswered, metrics, owners)
+        problems.append(f"declared but not returned: {', '.join(unanswered)}{meant}")
     return Merged(metrics, reasons, "validator_failed" if problems else "valid", "; ".join(problems + dropped))
 
 

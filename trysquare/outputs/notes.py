@@ -13,7 +13,7 @@ LABELS = {
 }
 """How each state that is not valid is said."""
 
-SHOWN = 160
+SHOWN = 240
 """Characters of a reason that the line repeats."""
 
 

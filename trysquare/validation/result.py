@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from trysquare.refusals import misspelt
+
 
 @dataclass(frozen=True)
 class Result:
@@ -63,7 +65,8 @@ def _check_names(payload: Mapping[str, Mapping[str, Any]], declared: Sequence[st
     if both := sorted(metrics.keys() & unjudged.keys()):
         raise Unusable(f"gave {_quoted(both)} a value and called it unjudged")
     if missing := [name for name in declared if name not in metrics and name not in unjudged]:
-        raise Unusable(f"did not answer the declared {_quoted(missing)}")
+        meant = misspelt(missing, [*metrics, *unjudged], declared)
+        raise Unusable(f"did not answer the declared {_quoted(missing)}{meant}")
     if null := [name for name in declared if name in metrics and metrics[name] is None]:
         raise Unusable(
             f"answered null for the declared {_quoted(null)}: a value, or an entry in `unjudged`, belongs there"
