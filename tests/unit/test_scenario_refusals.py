@@ -385,6 +385,29 @@ def test_a_brick_written_into_a_cell_is_refused_with_where_it_belongs(here: Path
     line(refusal(here, raw), "[variants.x]: unknown key", word, "define [harness.<name>]", 'write harness = ["<name>"]')
 
 
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (b"def evaluate(run):\n    return {\n", "at line 2 ('{' was never closed)"),
+        (b"ok = 1\n\nif ok\n    pass\n", "at line 3 (expected ':')"),
+        (b"name = 'caf\xe9'\n", "(unicode error)"),
+        (b"ok = 1\0\n", "null bytes"),
+        (b"x = " + b"-" * 100_000 + b"1\n", "("),
+    ],
+    ids=["open brace", "no colon", "not UTF-8", "a NUL", "too deep"],
+)
+def test_a_python_file_that_does_not_parse_is_refused_with_its_line(tmp_path: Path, source: bytes, said: str) -> None:
+    here = place(tmp_path)
+    (here / "validator.py").write_bytes(source)
+    line(refusal(here, small()), "[[validation]] #1 command", '"validator.py" is not valid Python', said, "correct it")
+
+
+def test_a_python_file_is_parsed_and_not_run_and_its_warnings_are_its_own(tmp_path: Path) -> None:
+    here = place(tmp_path)
+    (here / "validator.py").write_text("import nowhere_to_be_found\n\nPATTERN = '\\d'\nraise SystemExit(3)\n")
+    load(write(here, small()))
+
+
 @pytest.mark.parametrize("shebang", ["#!/bin/sh", "#!/usr/bin/env node", "#!/usr/bin/env -S uv run --script"])
 def test_a_python_file_that_asks_for_another_interpreter_is_refused(tmp_path: Path, shebang: str) -> None:
     here = place(tmp_path)

@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -120,7 +121,7 @@ def missing(reference: Reference, base: Path) -> str | None:
         return f"{show(value)} is neither executable nor a .py file; run chmod +x on it."
     if kind == "extension" and path.suffix not in LOADABLE:
         return unloadable(value)
-    return _unreadable(path, value, kind) or _unrunnable(path, value, kind)
+    return _unreadable(path, value, kind) or _unrunnable(path, value, kind) or _unparsable(path, value, kind)
 
 
 def unloadable(value: str) -> str:
@@ -155,6 +156,21 @@ def _misnamed(path: Path, value: str) -> str | None:
         f"{show(value)} begins with {show(first)}, but a .py file is run with the Python of trysquare; rename it, or "
         "remove that line."
     )
+
+
+def _unparsable(path: Path, value: str, kind: str) -> str | None:
+    """Why a `.py` validator is no program, read as the Python that will run it reads it, and not run."""
+    if kind != "command" or path.suffix != ".py":
+        return None
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        except SyntaxError as error:
+            line = f" at line {error.lineno}" if error.lineno else ""
+            return f"{show(value)} is not valid Python{line} ({error.msg}); correct it."
+        except (ValueError, RecursionError, MemoryError) as error:
+            return f"{show(value)} is not valid Python ({error or 'too deeply nested'}); correct it."
+    return None
 
 
 def _unreadable(path: Path, value: str, kind: str) -> str | None:
