@@ -110,6 +110,55 @@ def test_a_metric_that_loses_its_value_is_named(finished):
     assert "did not return the declared metric 'in_scope'" in line
 
 
+def test_one_misspelt_metric_is_one_line_for_each_metric_it_takes_away_and_the_close_name_is_said(finished):
+    finished.edit("validator.py", '"in_scope": work', '"in_scop": work')
+
+    output = finished.snakemake("run", code=1)
+
+    meant = "'in_scop' is not declared, did you mean 'in_scope'?"
+    lines = output.splitlines()
+    lost = [line for line in lines if line.startswith("lost: ")]
+    assert [line.split()[1] for line in lost] == ["delivered", "in_scope", "tests"]
+    assert all(" of 4 runs of 2 cells (" in line and meant in line for line in lost)
+    [first] = [line for line in lines if "] failed  score_run " in line]
+    [others] = [line for line in lines if line.startswith("failed  score_run of 3 more runs, like ")]
+    assert meant in first and others.split(", like ")[1][:8] in first
+    [told] = finished.trysquare("status", str(finished.matrix)).splitlines()[1:]
+    assert told.startswith("  failed by a validator  4 runs of 2 cells (") and meant in told
+    note = (finished.matrix / "synthesis.md").read_text()
+    assert note.count("\n") == 1 and "4 failed by a validator (script: " in note and meant in note
+
+
+def test_a_validator_that_does_not_parse_is_refused_before_anything_is_scored_with_it(finished):
+    kept = verdicts(finished, "script")
+    plan = (finished.matrix / "plan.json").read_bytes()
+    finished.edit("validator.py", "def evaluate(run: Assay) -> dict:", "def evaluate(run: Assay) -> dict")
+    at = finished.root.joinpath("validator.py").read_text().splitlines().index("def evaluate(run: Assay) -> dict") + 1
+
+    for told in (
+        finished.snakemake("run", code=1),
+        finished.snakemake("run", "-n", code=1),
+        finished.snakemake("score", code=1),
+        finished.trysquare("validate", "scenario.toml", code=1),
+    ):
+        assert f"[[validation]] #1 command: \"validator.py\" is not valid Python at line {at} (expected ':')" in told
+    assert verdicts(finished, "script") == kept
+    assert (finished.matrix / "plan.json").read_bytes() == plan
+    assert "complete, 4 of 4 runs valid" in finished.snakemake("status")
+
+
+def test_a_metric_that_is_declared_no_more_is_said_once_and_not_called_lost(finished):
+    finished.edit("scenario.toml", ', "tests"]', "]")
+    finished.snakemake("run")
+    finished.edit("validator.py", ', "tests": run.tests()', "")
+
+    output = finished.snakemake("run")
+
+    assert "lost: " not in output
+    [line] = [line for line in output.splitlines() if line.startswith("not declared, and no longer returned: ")]
+    assert line.partition(": ")[2].startswith("tests; it had the value true in 4 runs of 2 cells (")
+
+
 def test_a_matrix_that_was_moved_is_replayed_and_scored_without_its_scenario(finished, tmp_path):
     place = tmp_path / "elsewhere"
     place.mkdir()
