@@ -1,9 +1,14 @@
 """Scoring what is recorded again: exactly what is affected, from the archive alone, here or elsewhere."""
 
 import json
+import shlex
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
+
+from tests.workflow.conftest import ROOT
 
 pytestmark = pytest.mark.workflow
 
@@ -145,6 +150,29 @@ def test_a_validator_that_does_not_parse_is_refused_before_anything_is_scored_wi
     assert verdicts(finished, "script") == kept
     assert (finished.matrix / "plan.json").read_bytes() == plan
     assert "complete, 4 of 4 runs valid" in finished.snakemake("status")
+
+
+def test_an_edited_validator_is_tried_on_one_run_and_then_on_one_cell_the_way_the_guide_says(finished):
+    section = (ROOT / "docs" / "validators.md").read_text().partition("## Trying an edited validator")[2]
+    replay, attempt, one_cell = map(shlex.split, section.split("```")[1].strip().splitlines())
+    assert replay == ["trysquare", "replay", "results/my-matrix_n10"]
+    assert one_cell == ["trysquare", "run", "scenario.toml", "--only", "rule"]
+    kept, run = verdicts(finished, "script"), finished.records[-1].parent
+    finished.edit("validator.py", '"tests": run.tests()', '"tests": run.tests(), "count": len(work)')
+
+    told = finished.trysquare("replay", str(finished.matrix))
+    [line] = [line for line in told.splitlines() if line.startswith(run.name)]
+    place = attempt[2].replace("1b628c2c", run.name).partition(f"{run.name}/")[2]
+    context = Path(line.partition(": ")[2]).parent / place
+    assert attempt[:2] == ["python", "validator.py"]
+    answered = json.loads(finished.done([sys.executable, "validator.py", str(context)]))
+
+    assert answered["metrics"] == {"delivered": True, "in_scope": True, "tests": True, "count": 1}
+    assert verdicts(finished, "script") == kept
+    assert "incomplete, 2 of 4 runs valid, 2 still to be scored" in finished.trysquare(*one_cell[1:])
+    scored = {path.parts[-4] for path, data in verdicts(finished, "script").items() if b'"count"' in data}
+    assert scored == {"rule"}
+    assert "complete, 4 of 4 runs valid" in finished.snakemake("run")
 
 
 def test_a_metric_that_is_declared_no_more_is_said_once_and_not_called_lost(finished):
