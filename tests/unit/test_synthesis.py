@@ -16,10 +16,10 @@ from tests.matrices import CELLS, LAUNCHES, cell_plan, matrix, renamed, rows
 from trysquare import synthesis
 from trysquare.files import write_json, write_text
 from trysquare.layout import Layout
-from trysquare.matrix import RunPlan
+from trysquare.matrix import RunPlan, ValidatorPlan
 from trysquare.measure import Run
 from trysquare.pages import write_pages
-from trysquare.synthesis import Evidence, build, gather, markdown, page
+from trysquare.synthesis import Evidence, build, gather, markdown, page, tables
 from trysquare.table import cost_measures, criterion_measure, entry, gap_rows, group, level_entry
 from trysquare.verdict import VerdictError
 
@@ -285,6 +285,51 @@ def test_a_numeric_criterion_is_a_median():
     claim = s.said[0]
     assert (claim.relation, claim.levels, claim.gap) == ("the median in_scope is higher", ("106", "5.5"), "+100")
     assert "in_scope (a number)" in page(s)
+
+
+def test_declared_numbers_have_a_table_of_medians_over_the_runs_that_count():
+    assert "The numbers that were declared" not in demo()[1] + demo()[2]
+    plan = matrix(CELLS[:2])
+    plan = replace(
+        plan, validators={"script": ValidatorPlan("script", "script", (*plan.declared, "quality"), "d" * 24)}
+    )
+    runs = rows(plan)
+    for run in runs:
+        run.metrics["quality"] = 0.25 * run.repetition
+        run.metrics["delivered"] = run.repetition > 1
+        if run.cell == CELLS[1] and run.repetition > 9:
+            del run.metrics["quality"]
+            run.unjudged["quality"] = "no file"
+    s = built(plan, runs)
+    shown = {cell: [entry.text for entry in entries] for cell, entries in tables.medians(s).lines}
+    assert tables.medians(s).columns == ("n", "quality")
+    assert shown == {CELLS[0]: ["9", "1.500"], CELLS[1]: ["9", "1.375"]}
+    assert tables.medians(s).lines[1][1][1].details[1] == "8 of 9 runs"
+    assert "The numbers that were declared, over the runs that count" in page(s)
+    assert re.search(r"^\| nothing / high \| 9 \| 1\.375 \[.*\] \(8 of 9 runs\) \|$", markdown(s), re.MULTILINE)
+
+
+def test_why_scores_and_gaps_count_differently_is_said_where_they_do():
+    told = "Scores count every valid run; medians, costs and gaps only those in which delivered is true"
+    assert told not in demo()[1] + demo()[2]
+    plan = matrix(CELLS[:2])
+    runs = rows(plan)
+    by_cell(runs, CELLS[1])[0].metrics["delivered"] = False
+    s = built(plan, runs)
+    assert tables.gaps(s).lines[0][1][0].text == "9" and tables.scores(s).lines[1][1][1].text == "9/10"
+    assert page(s).count(told) == 2 and told in markdown(s)
+
+
+def test_a_gap_says_of_how_many_of_the_runs_that_count_it_is():
+    plan = matrix(CELLS[:3])
+    runs = rows(plan)
+    for run in by_cell(runs, CELLS[1])[:4]:
+        del run.metrics["in_scope"]
+    s = built(plan, runs)
+    said = {cell: entries[-1].details[2:] for cell, entries in tables.gaps(s).lines}
+    assert said == {CELLS[1]: ("judged 6 of 10, reference 10 of 10",), CELLS[2]: ()}
+    assert all(len(entry.details) == 2 for _, entries in tables.gaps(s).lines for entry in entries[1:-1])
+    assert markdown(s).count("(judged 6 of 10, reference 10 of 10)") == 1
 
 
 @pytest.mark.parametrize("name", ["cost", "retries", "attempts", "tokens in"])

@@ -2,6 +2,7 @@ import random
 import statistics
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas
 import pytest
@@ -217,6 +218,26 @@ def test_the_cost_table_shows_levels_without_a_state():
     text = table.spend_table(rows, measures, DRAWS, 5)
     assert text.startswith("Median and 95 % interval, 400 draws, seed 5.")
     assert r"| a \| b | 5 | 10 003 [10 001, 10 005] | 200 [200, 200] | 33 [31, 35] | 0.0123 [0.0123, 0.0123] |" in text
+
+
+@pytest.mark.parametrize(
+    ("durations", "shown"),
+    [((0.6, 0.96, 12), "1.0 [0.6, 12.0]"), ((1.4, 2.6, 12), "3 [1, 12]"), ((0, 0, 3), "0 [0, 3]")],
+)
+def test_durations_of_a_table_have_a_decimal_all_or_none(durations, shown):
+    runs = [replace(run("a", number), duration=value) for number, value in enumerate(durations, 1)]
+    by_cell, measures = table.group(runs), table.spend_measures(runs)
+    rows = table.spend_rows(by_cell, measures, draws=DRAWS)
+    assert f"| {shown} |" in table.spend_table(rows, measures, DRAWS, 1)
+
+
+def test_a_level_that_is_not_of_every_run_that_counts_says_of_how_many():
+    runs = [run("a", number, size=number / 4) for number in range(1, 6)]
+    del runs[4].metrics["size"]
+    [size] = table.number_measures(["size"])
+    rows = table.spend_rows(table.group(runs), [size], draws=DRAWS)
+    size = table.aligned(size, rows)
+    assert table.spend_table(rows, [size], DRAWS, 1).endswith("| a | 5 | 0.625 [0.250, 1.000] (4 of 5 runs) |\n")
 
 
 def test_a_cost_nobody_reports_has_no_column_and_one_cell_without_it_has_none():

@@ -176,11 +176,17 @@ def test_a_signed_number_shows_its_sign_and_its_thousands(value, text):
     assert verdict.plain(abs(value)) == text[1:]
 
 
+def test_the_numbers_of_one_column_have_the_same_decimals():
+    one = verdict.fixed(1)
+    assert [one(x) for x in (0, 0.96, 1.4, -12, 11502.24, 0.04)] == ["0.0", "1.0", "1.4", "-12.0", "11 502.2", "0.04"]
+    assert [verdict.decimals_of(x, 3) for x in (0, 12.0, 12.5, 0.25, 1 / 3, 1e15 + 0.5)] == [0, 0, 1, 2, 3, 1]
+
+
 @settings(deadline=None)
 @given(nonzero)
 def test_no_value_other_than_zero_renders_as_zero_or_on_the_other_side(x):
     price = spend_measures([Run("r", "c", 1, {"cost": 1.0})])[-1].render
-    for render in (verdict.signed, verdict.plain, verdict.points, price):
+    for render in (verdict.signed, verdict.plain, verdict.points, price, verdict.fixed(0), verdict.fixed(3)):
         assert np.sign(read(render(x))) == np.sign(x)
     assert verdict.signed(x)[0] in "+-"
     assert verdict.plain(x)[0] != "+"

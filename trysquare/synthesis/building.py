@@ -14,11 +14,13 @@ from trysquare.synthesis.model import Cell, Evidence, Link, Panel, RunRow, Synth
 from trysquare.synthesis.runs import columns, run_row
 from trysquare.table import (
     Measure,
+    aligned,
     cost_measures,
     criterion_measure,
     criterion_values,
     gap_rows,
     group,
+    number_measures,
     score_rows,
     scored_metrics,
     spend_measures,
@@ -74,6 +76,7 @@ def build(
         rehearsed=matrix.rehearsal is not None or any(run.rehearsed for run in rows),
         reference=reference,
         criterion=verdict.criterion,
+        validity=verdict.validity,
         repetitions=matrix.protocol.repetitions,
         draws=verdict.draws,
         seed=verdict.seed,
@@ -126,13 +129,18 @@ def _tables(matrix: Matrix, by_cell: ByCell, reference: str) -> Tables:
     measures = (*cost_measures(), criterion)
     levels = spend_measures(rows)
     tests, others = scored_metrics(rows, matrix.declared)
+    numbers = number_measures([name for name in others if metric_kind(rows, name) == "median"])
+    drawn = (verdict.validity, (), verdict.draws, verdict.seed)
+    medians = spend_rows(by_cell, numbers, *drawn)
     return Tables(
         tests=tuple(tests),
         others={name: KINDS[metric_kind(rows, name)] for name in others},
+        numbers=tuple(aligned(each, medians) for each in numbers),
         levels=levels,
         measures=measures,
         scores=tuple(score_rows(by_cell, tests)),
-        costs=tuple(spend_rows(by_cell, levels, verdict.validity, (), verdict.draws, verdict.seed)),
+        medians=tuple(medians),
+        costs=tuple(spend_rows(by_cell, levels, *drawn)),
         gaps=tuple(gap_rows(by_cell, reference, measures, verdict.validity, verdict.draws, verdict.seed)),
     )
 

@@ -34,6 +34,8 @@ def markdown(s: Synthesis) -> str:
     """The synthesis as markdown."""
     parts = {
         "scores": score_table(s.tables.scores, s.tables.tests, s.tables.others),
+        "counting": tables.counting(s),
+        "medians": spend_table(s.tables.medians, s.tables.numbers, s.draws, s.seed),
         "costs": spend_table(s.tables.costs, s.tables.levels, s.draws, s.seed),
         "gaps": _gap_table(s),
     }
@@ -52,6 +54,7 @@ def page_pieces(s: Synthesis, files: Iterable[Link] | None = None) -> Iterator[s
     """The same page in pieces, of which a large matrix has too many to hold them all."""
     parts = {
         "scores": tables.scores(s),
+        "medians": tables.medians(s),
         "costs": tables.costs(s),
         "gaps": tables.gaps(s),
         "cautious": any(verdict and verdict.caution for row in s.tables.gaps for verdict in row.cases.values()),
@@ -76,7 +79,9 @@ def _gap_table(s: Synthesis) -> str:
             row.cell,
             plain(row.n),
             *(
-                entry(row.cases[each.name], each) + " (not to be quoted)" * ((row.cell, each.name) in barred)
+                entry(row.cases[each.name], each)
+                + " (not to be quoted)" * ((row.cell, each.name) in barred)
+                + (f" ({of})" if (of := tables.judged(s, row, each)) else "")
                 for each in s.tables.measures
             ),
         )

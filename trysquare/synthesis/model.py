@@ -106,17 +106,19 @@ class Panel:
 
 @dataclass(frozen=True)
 class Tables:
-    """The rows of the three tables.
+    """The rows of the three tables, and of the one of declared numbers.
 
-    `tests` are the declared metrics that are yes or no, `others` the other ones with what they are, `levels` and
-    `measures` the columns of the cost table and of the gap table.
+    `tests` are the declared metrics that are yes or no, `others` the other ones with what they are; `numbers`, `levels`
+    and `measures` are the columns of the tables of numbers, of costs and of gaps.
     """
 
     tests: tuple[str, ...]
     others: Mapping[str, str]
+    numbers: tuple[Measure, ...]
     levels: tuple[Measure, ...]
     measures: tuple[Measure, ...]
     scores: tuple[ScoreRow, ...]
+    medians: tuple[SpendRow, ...]
     costs: tuple[SpendRow, ...]
     gaps: tuple[GapRow, ...]
 
@@ -125,9 +127,9 @@ class Tables:
 class Synthesis:
     """Everything the synthesis of one complete matrix says; `markdown` and `page` only give it a form.
 
-    `hypothesis` is markdown; `prompt` is the one every cell was given, if there is one; `aspects` are the parts of the
-    task in which the cells differ; `said` are the established gaps, `withheld` those of them that must not be quoted,
-    `unsaid` the rest.
+    `hypothesis` is markdown; `validity` names the metrics that must be true where a run counts; `prompt` is the one
+    every cell was given, if there is one; `aspects` are the parts of the task in which the cells differ; `said` are the
+    established gaps, `withheld` those of them that must not be quoted, `unsaid` the rest.
     """
 
     name: str
@@ -136,6 +138,7 @@ class Synthesis:
     rehearsed: bool
     reference: str
     criterion: str
+    validity: tuple[str, ...]
     repetitions: int
     draws: int
     seed: int

@@ -1,10 +1,10 @@
-"""The three tables of the page, from the rows and in the notation of `trysquare.table`."""
+"""The tables of the page, from the rows and in the notation of `trysquare.table`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trysquare.synthesis.model import Synthesis
-from trysquare.table import Level, Measure, rate_entry
+from trysquare.table import GapRow, Level, Measure, SpendRow, rate_entry
 from trysquare.verdict import Verdict, p_text, plain
 
 
@@ -37,7 +37,15 @@ def scores(s: Synthesis) -> Table:
     lines = tuple(
         (row.cell, tuple(Entry(rate_entry(row.rates[test])) for test in s.tables.tests)) for row in s.tables.scores
     )
-    return Table(s.tables.tests, lines, notes(s))
+    return Table(s.tables.tests, lines, (*counting(s), *notes(s)))
+
+
+def counting(s: Synthesis) -> tuple[str, ...]:
+    """Why the counts of the score table differ from those of the others; nothing where they are the same."""
+    if all(score.n == cost.n for score, cost in zip(s.tables.scores, s.tables.costs, strict=True)):
+        return ()
+    true = f"{' and '.join(s.validity)} {'is' if len(s.validity) == 1 else 'are'} true"
+    return (f"Scores count every valid run; medians, costs and gaps only those in which {true}, so n may be smaller.",)
 
 
 def notes(s: Synthesis) -> tuple[str, ...]:
@@ -51,13 +59,22 @@ def notes(s: Synthesis) -> tuple[str, ...]:
     return (*((f"Declared, and not yes or no in every run: {named}.",) if named else ()), *invalid)
 
 
+def medians(s: Synthesis) -> Table:
+    """The levels of the declared numbers."""
+    return _levels(s.tables.medians, s.tables.numbers)
+
+
 def costs(s: Synthesis) -> Table:
     """What a run took."""
+    return _levels(s.tables.costs, s.tables.levels)
+
+
+def _levels(rows: Iterable[SpendRow], measures: Sequence[Measure]) -> Table:
     lines = tuple(
-        (row.cell, (Entry(plain(row.n)), *(_level(row.levels[each.name], each) for each in s.tables.levels)))
-        for row in s.tables.costs
+        (row.cell, (Entry(plain(row.n)), *(_level(row.levels[each.name], each, row.n) for each in measures)))
+        for row in rows
     )
-    return Table(("n", *_names(s.tables.levels)), lines)
+    return Table(("n", *_names(measures)), lines)
 
 
 def gaps(s: Synthesis) -> Table:
@@ -68,12 +85,23 @@ def gaps(s: Synthesis) -> Table:
             row.cell,
             (
                 Entry(plain(row.n)),
-                *(_gap(row.cases[each.name], each, (row.cell, each.name) in barred) for each in s.tables.measures),
+                *(
+                    _gap(row.cases[each.name], each, (row.cell, each.name) in barred, judged(s, row, each))
+                    for each in s.tables.measures
+                ),
             ),
         )
         for row in s.tables.gaps
     )
-    return Table(("n", *_names(s.tables.measures)), lines)
+    return Table(("n", *_names(s.tables.measures)), lines, counting(s))
+
+
+def judged(s: Synthesis, row: GapRow, measure: Measure) -> str:
+    """Of how many of the runs that count a gap is, on either side; empty where it is of all of them."""
+    verdict, counts = row.cases[measure.name], {each.cell: each.n for each in s.tables.costs}
+    if verdict is None or (verdict.runs, verdict.reference_runs) == (row.n, counts[s.reference]):
+        return ""
+    return f"judged {verdict.runs} of {row.n}, reference {verdict.reference_runs} of {counts[s.reference]}"
 
 
 def withheld(s: Synthesis) -> frozenset[tuple[str, str]]:
@@ -85,15 +113,17 @@ def _names(measures: Iterable[Measure]) -> tuple[str, ...]:
     return tuple(measure.name for measure in measures)
 
 
-def _level(level: Level | None, measure: Measure) -> Entry:
+def _level(level: Level | None, measure: Measure, n: int) -> Entry:
     if level is None:
         return Entry("-")
-    return Entry(measure.render(level.value), (f"{measure.render(level.low)} to {measure.render(level.high)}",))
+    of = () if level.n == n else (f"{level.n} of {n} runs",)
+    return Entry(measure.render(level.value), (f"{measure.render(level.low)} to {measure.render(level.high)}", *of))
 
 
-def _gap(verdict: Verdict | None, measure: Measure, barred: bool) -> Entry:
+def _gap(verdict: Verdict | None, measure: Measure, barred: bool, of: str) -> Entry:
     if verdict is None:
         return Entry("-")
-    details = (f"{measure.render(verdict.low)} to {measure.render(verdict.high)}", p_text(verdict.holm, "Holm p"))
+    interval = f"{measure.render(verdict.low)} to {measure.render(verdict.high)}"
+    details = (interval, p_text(verdict.holm, "Holm p"), *([of] if of else []))
     state = "withheld" if barred else verdict.state
     return Entry(measure.render(verdict.gap), details, state, verdict.caution)

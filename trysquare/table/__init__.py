@@ -14,13 +14,14 @@ from trysquare.table.gaps import (
     gap_table,
     mark,
 )
-from trysquare.table.levels import Level, SpendRow, level_entry, spend_rows, spend_table
+from trysquare.table.levels import Level, SpendRow, aligned, level_entry, spend_rows, spend_table
 from trysquare.table.measures import (
     Measure,
     cost_measures,
     criterion_measure,
     criterion_values,
     group,
+    number_measures,
     sample,
     spend_measures,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "Measure",
     "ScoreRow",
     "SpendRow",
+    "aligned",
     "compare_rows",
     "compare_table",
     "cost_measures",
@@ -61,6 +63,7 @@ __all__ = [
     "group",
     "level_entry",
     "mark",
+    "number_measures",
     "rate_entry",
     "retry_warning",
     "sample",

@@ -1,12 +1,12 @@
 """The cost table: what a run of each cell costs, as levels that carry no state."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from trysquare.measure.aggregate import valid_runs
 from trysquare.table.markdown import table
 from trysquare.table.measures import ByCell, Measure, ordered, sample
-from trysquare.verdict import DRAWS, SEED, bounds, distributions, plain
+from trysquare.verdict import DRAWS, SEED, bounds, decimals_of, distributions, fixed, plain
 from trysquare.verdict import sample as plain_numbers
 from trysquare.verdict.keyed import Keyed
 
@@ -60,15 +60,25 @@ def spend_rows(
 
 def spend_table(rows: Sequence[SpendRow], measures: Sequence[Measure], draws: int, seed: int) -> str:
     """The cost table in markdown: the median and its 95 % interval, `-` where no run reports one."""
-    lines = [(row.cell, str(row.n), *(level_entry(row.levels[each.name], each) for each in measures)) for row in rows]
+    lines = [
+        (row.cell, str(row.n), *(level_entry(row.levels[each.name], each, row.n) for each in measures)) for row in rows
+    ]
     return (
         f"Median and 95 % interval, {plain(draws)} draws, seed {seed}.\n\n"
         f"{table(('cell', 'n', *(each.name for each in measures)), lines)}"
     )
 
 
-def level_entry(level: Level | None, measure: Measure) -> str:
-    """A level with its interval: `11 502 [9 800, 12 400]`."""
+def level_entry(level: Level | None, measure: Measure, n: int | None = None) -> str:
+    """A level with its interval, `11 502 [9 800, 12 400]`, and of how many runs where it is not of all `n`."""
     if level is None:
         return "-"
-    return f"{measure.render(level.value)} [{measure.render(level.low)}, {measure.render(level.high)}]"
+    of = "" if n is None or level.n == n else f" ({level.n} of {n} runs)"
+    return f"{measure.render(level.value)} [{measure.render(level.low)}, {measure.render(level.high)}]{of}"
+
+
+def aligned(measure: Measure, rows: Iterable[SpendRow], most: int = 3) -> Measure:
+    """The measure with its levels written alike: with the decimals of the one that has most, and at most so many."""
+    levels = [level for row in rows if (level := row.levels[measure.name]) is not None]
+    decimals = [decimals_of(x, most) for level in levels for x in (level.value, level.low, level.high)]
+    return replace(measure, render=fixed(max(decimals, default=0)))

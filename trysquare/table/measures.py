@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trysquare.measure.aggregate import Run, kind, valid_runs
-from trysquare.verdict import Statistic, VerdictError, mean, median, plain, points, signed
+from trysquare.verdict import Statistic, VerdictError, fixed, mean, median, plain, points, signed
 
 ByCell = Mapping[str, Sequence[Run]]
 """The runs of each cell, cells in the order of the rows."""
@@ -76,8 +76,12 @@ def cost_measures() -> tuple[Measure, ...]:
 
 
 def spend_measures(runs: Iterable[Run] = ()) -> tuple[Measure, ...]:
-    """Tokens in, tokens out and duration as levels, with cache reads and cost where one of `runs` reports any."""
+    """Tokens in, tokens out and duration as levels, with cache reads and cost where one of `runs` reports any.
+
+    Durations have a decimal where any of them is shorter than a second.
+    """
     runs = list(runs)
+    short = any(0 < run.duration < 1 for run in runs)
     reported = (
         Measure("cache read", _usage("cacheRead"), median, plain),
         Measure("cost", _usage("cost"), median, _price),
@@ -85,9 +89,14 @@ def spend_measures(runs: Iterable[Run] = ()) -> tuple[Measure, ...]:
     return (
         Measure("tokens in", _usage("input"), median, plain),
         Measure("tokens out", _usage("output"), median, plain),
-        Measure("duration (s)", _duration, median, plain),
+        Measure("duration (s)", _duration, median, fixed(1 if short else 0)),
         *(measure for measure in reported if any(measure.extract(run) for run in runs)),
     )
+
+
+def number_measures(metrics: Sequence[str]) -> tuple[Measure, ...]:
+    """The median of each of these metrics, all of which are numbers."""
+    return tuple(Measure(metric, _metric(metric, "median"), median, plain) for metric in metrics)
 
 
 def column(metric: str) -> str:

@@ -21,7 +21,7 @@ from trysquare.verdict.judging import (
     judge,
     judge_all,
 )
-from trysquare.verdict.rendering import p_text, plain, points, signed
+from trysquare.verdict.rendering import decimals_of, fixed, p_text, plain, points, signed
 from trysquare.verdict.resampling import DRAWS, SEED, Statistic, bounds, distributions, mean, sample
 
 __all__ = [
@@ -36,9 +36,11 @@ __all__ = [
     "boschloo",
     "bounds",
     "companions",
+    "decimals_of",
     "distributions",
     "enough",
     "excludes_zero",
+    "fixed",
     "gap_draws",
     "gap_interval",
     "holm",

@@ -1,5 +1,7 @@
 """Numbers as text that never says less than the value: what is not zero never reads as zero."""
 
+from collections.abc import Callable
+
 
 def signed(x: float) -> str:
     """A number with its sign: `+0.5`, `+11 502`, `-0.04`, and `+0` for zero alone.
@@ -21,6 +23,21 @@ def plain(x: float) -> str:
     while float(text := f"{x:.{decimals}f}") == 0:
         decimals += 1
     return text
+
+
+def fixed(decimals: int) -> Callable[[float], str]:
+    """How to write the numbers of one column alike, with so many decimals; one that would read as zero gets more."""
+
+    def write(x: float) -> str:
+        text = f"{x:,.{decimals}f}".replace(",", " ")
+        return plain(x) if x and float(text.replace(" ", "")) == 0 else text
+
+    return write
+
+
+def decimals_of(x: float, most: int) -> int:
+    """The decimals that a number has, at most so many."""
+    return next((decimals for decimals in range(most) if round(x, decimals) == x), most)
 
 
 def points(x: float) -> str:
