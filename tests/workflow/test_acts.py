@@ -203,7 +203,7 @@ def test_launching_until_complete_stops_when_it_is(bench):
 
 
 def test_launching_until_complete_does_not_repeat_what_is_refused_or_only_scored_badly(bench):
-    bench.edit("validator.py", "def evaluate", "undefined\n\n\ndef evaluate")
+    bench.edit("validator.py", "@validator", "undefined\n\n\n@validator")
 
     bench.trysquare("run", "scenario.toml", "--until-complete", "5", code=1)
 

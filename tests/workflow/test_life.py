@@ -136,13 +136,13 @@ def test_what_a_job_starts_sees_the_path_of_the_launch_and_not_the_interpreter_o
 
 
 def test_a_validator_edited_and_put_back_leaves_the_first_verdicts(finished):
-    finished.edit("validator.py", "def evaluate", "undefined\n\n\ndef evaluate")
+    finished.edit("validator.py", "@validator", "undefined\n\n\n@validator")
     output = finished.snakemake("run", code=1)
     assert "4 failed by a validator" in output
     assert "correct the validator if it is at fault, launch the target `run` again to complete it" in output
     assert not (finished.matrix / "synthesis.html").exists()
 
-    finished.edit("validator.py", "undefined\n\n\ndef evaluate", "def evaluate")
+    finished.edit("validator.py", "undefined\n\n\n@validator", "@validator")
     finished.snakemake("run")
 
     assert finished.state()["complete"] is True
