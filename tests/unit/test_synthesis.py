@@ -305,8 +305,16 @@ def test_declared_numbers_have_a_table_of_medians_over_the_runs_that_count():
     assert tables.medians(s).columns == ("n", "quality")
     assert shown == {CELLS[0]: ["9", "1.500"], CELLS[1]: ["9", "1.375"]}
     assert tables.medians(s).lines[1][1][1].details[1] == "8 of 9 runs"
+    assert [row.values[s.run_columns.index("quality")] for row in s.cells[0].runs[:2]] == ["0.25", "0.50"]
     assert "The numbers that were declared, over the runs that count" in page(s)
     assert re.search(r"^\| nothing / high \| 9 \| 1\.375 \[.*\] \(8 of 9 runs\) \|$", markdown(s), re.MULTILINE)
+
+
+def test_a_number_that_no_statistic_takes_is_shown_where_its_run_is():
+    plan = matrix(CELLS[:2])
+    runs = rows(plan)
+    runs[0].metrics["files"] = 10**400
+    assert "1" + "0" * 198 + "…" in page(built(plan, runs))
 
 
 def test_why_scores_and_gaps_count_differently_is_said_where_they_do():

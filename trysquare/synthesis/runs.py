@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from trysquare.matrix import Matrix
-from trysquare.measure import Run, first_few, valid_runs
+from trysquare.measure import Run, first_few, kind, valid_runs
 from trysquare.synthesis.evidence import links, planned
 from trysquare.synthesis.model import Evidence, RunRow
 from trysquare.table import Measure, spend_measures
-from trysquare.verdict import plain
+from trysquare.verdict import decimals_of, fixed, plain
 
 Columns = Mapping[str, Callable[[Run], str]]
+Write = Callable[[float], str]
 TAKEN = ("tokens in", "tokens out", "duration (s)", "cache read", "cost", "turns", "retries", "attempts")
 NAMED = 10
 """Hidden files that are named one by one."""
@@ -28,7 +29,7 @@ def columns(metrics: Sequence[str], runs: Sequence[Run]) -> Columns:
         "retries": _used("retries"),
         "attempts": lambda run: plain(run.attempts),
     }
-    return {**{_heading(name): _metric(name) for name in metrics}, **taken}
+    return {**{_heading(name): _metric(name, _written(name, runs)) for name in metrics}, **taken}
 
 
 def _heading(metric: str) -> str:
@@ -81,10 +82,16 @@ def _unseen(evidence: Evidence | None) -> list[tuple[str, str]]:
     return [("hidden", f"by ignore rules of the agent's own, and in no diff: {names}")]
 
 
-def _metric(name: str) -> Callable[[Run], str]:
+def _written(metric: str, runs: Sequence[Run]) -> Write:
+    """How the numbers of a metric are written, all with as many decimals as the one that has most."""
+    values = [run.metrics[metric] for run in runs if kind(run.metrics.get(metric)) == "median"]
+    return fixed(max(map(decimals_of, values), default=0))
+
+
+def _metric(name: str, number: Write) -> Callable[[Run], str]:
     def shown(run: Run) -> str:
         if name in run.metrics:
-            return _value(run.metrics[name])
+            return _value(run.metrics[name], number)
         return "not judged" if name in run.unjudged else "-"
 
     return shown
@@ -98,10 +105,10 @@ def _used(name: str) -> Callable[[Run], str]:
     return lambda run: "unknown" if (count := run.usage.get(name)) is None else plain(count)
 
 
-def _value(value: Any) -> str:
+def _value(value: Any, number: Write = plain) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int | float):
-        return plain(value)
+    if kind(value) == "median":
+        return number(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

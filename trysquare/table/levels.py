@@ -77,8 +77,8 @@ def level_entry(level: Level | None, measure: Measure, n: int | None = None) -> 
     return f"{measure.render(level.value)} [{measure.render(level.low)}, {measure.render(level.high)}]{of}"
 
 
-def aligned(measure: Measure, rows: Iterable[SpendRow], most: int = 3) -> Measure:
-    """The measure with its levels written alike: with the decimals of the one that has most, and at most so many."""
+def aligned(measure: Measure, rows: Iterable[SpendRow]) -> Measure:
+    """The measure with its levels written alike: with the decimals of the one that has most."""
     levels = [level for row in rows if (level := row.levels[measure.name]) is not None]
-    decimals = [decimals_of(x, most) for level in levels for x in (level.value, level.low, level.high)]
+    decimals = [decimals_of(x) for level in levels for x in (level.value, level.low, level.high)]
     return replace(measure, render=fixed(max(decimals, default=0)))

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 
+DECIMALS = 3
+"""Decimals of a metric that are shown."""
+
 
 def signed(x: float) -> str:
     """A number with its sign: `+0.5`, `+11 502`, `-0.04`, and `+0` for zero alone.
@@ -35,9 +38,9 @@ def fixed(decimals: int) -> Callable[[float], str]:
     return write
 
 
-def decimals_of(x: float, most: int) -> int:
-    """The decimals that a number has, at most so many."""
-    return next((decimals for decimals in range(most) if round(x, decimals) == x), most)
+def decimals_of(x: float) -> int:
+    """The decimals that a number has, at most `DECIMALS`."""
+    return next((decimals for decimals in range(DECIMALS) if round(x, decimals) == x), DECIMALS)
 
 
 def points(x: float) -> str:
