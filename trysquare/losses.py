@@ -20,9 +20,10 @@ def lost(before: Iterable[Mapping[str, Any]], runs: Iterable[Run], declared: Col
     now = {run.id: run for run in runs}
     found: dict[str, dict[str, list[tuple[Run, Any]]]] = {}
     for row in before:
-        run = now.get(row["id"])
-        for name, value in row["metrics"].items() if run else ():
-            if run and name not in run.metrics:
+        if (run := now.get(row["id"])) is None:
+            continue
+        for name, value in row["metrics"].items():
+            if name not in run.metrics:
                 found.setdefault(name, {}).setdefault(_why(run, name), []).append((run, value))
     return [line for name, reasons in found.items() for line in _lines(name, reasons, name in declared)]
 

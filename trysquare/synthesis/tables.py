@@ -98,10 +98,10 @@ def gaps(s: Synthesis) -> Table:
 
 def judged(s: Synthesis, row: GapRow, measure: Measure) -> str:
     """Of how many of the runs that count a gap is, on either side; empty where it is of all of them."""
-    verdict, counts = row.cases[measure.name], {each.cell: each.n for each in s.tables.costs}
-    if verdict is None or (verdict.runs, verdict.reference_runs) == (row.n, counts[s.reference]):
+    verdict, reference = row.cases[measure.name], next(each.n for each in s.tables.costs if each.cell == s.reference)
+    if verdict is None or (verdict.runs, verdict.reference_runs) == (row.n, reference):
         return ""
-    return f"judged {verdict.runs} of {row.n}, reference {verdict.reference_runs} of {counts[s.reference]}"
+    return f"judged {verdict.runs} of {row.n}, reference {verdict.reference_runs} of {reference}"
 
 
 def withheld(s: Synthesis) -> frozenset[tuple[str, str]]:
