@@ -121,9 +121,9 @@ def test_a_cancelled_run_and_one_whose_node_dies_are_missing_and_the_next_launch
         cancelled, dying = (path.stem for path in under_way(bench))
         [job] = cluster.jobs_of(cancelled, "rule_measure")
         cluster.command("scancel", job)
-        until(engine, f"/{cancelled}:")
+        until(engine, f"failed  rule  {cancelled}  measure: ")
         cluster.kill_node()
-        until(engine, f"/{dying}:")
+        until(engine, f"failed  rule  {dying}  measure: ")
         cluster.start_node()
         output = engine.stdout.read()
         assert engine.wait(timeout=60) == 1
