@@ -1,6 +1,5 @@
 """Launches whose jobs run elsewhere: what they must share is examined, and a stop loses sight of no job."""
 
-import fcntl
 import os
 import tempfile
 import time
@@ -8,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trysquare import history, holding, interrupt
+from trysquare import history, holding, interrupt, locks
 from trysquare.errors import TrysquareError
 from trysquare.files import read_lines, write_text
 from trysquare.layout import Layout
@@ -58,7 +57,7 @@ def examine(layout: Layout, matrix: Matrix) -> list[str]:
     TrysquareError
         When the file system of the matrix grants one lock twice, or the measured repository is not there.
     """
-    if _free(layout):
+    if not locks.taken(layout.lock("launch")):
         raise TrysquareError(
             f"{layout.root} is on a file system that grants one lock twice, so that a run could be paid for twice: "
             "write results to one that honours flock, with --config output=DIR."
@@ -79,7 +78,7 @@ def refuse_unseen(layout: Layout, matrix: Matrix, launch: Mapping[str, Any]) -> 
     if launch["executor"] == "local":
         return
     here = os.uname().nodename
-    if _free(layout):
+    if not locks.taken(layout.lock("launch")):
         raise TrysquareError(
             f"nothing is spent on {here}: the launch {launch['id']} on {launch['host']} has ended, or its lock on "
             f"{layout.root} is not seen here; results must be on a file system whose locks hold between machines."
@@ -97,21 +96,6 @@ def _refuse_invisible(matrix: Matrix) -> None:
             f"{checkout} is not seen on {os.uname().nodename}: put the repository, and `workdir` of the machine file, "
             "where every machine that measures sees them."
         )
-
-
-def _free(layout: Layout) -> bool:
-    """Whether the lock of the launch could be taken, although the launch holds it."""
-    try:
-        handle = os.open(layout.lock("launch"), os.O_RDWR)
-    except FileNotFoundError:
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(handle)
-    return True
 
 
 def _skew(layout: Layout) -> float:

@@ -1,14 +1,17 @@
 """What a launch on several machines rests on, and what its jobs refuse to spend without."""
 
+import fcntl
+import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from tests.matrices import matrix
-from trysquare import launching, remote
+from trysquare import launching, locks, remote
 from trysquare.errors import TrysquareError
 from trysquare.files import append_line
 from trysquare.holding import NOT_STARTED
@@ -78,6 +81,26 @@ def test_a_file_system_that_grants_one_lock_twice_is_refused(layout, plan):
 def test_a_second_launch_is_told_of_the_first(layout, held):
     with pytest.raises(TrysquareError, match="is being run by another launch"):
         launching.hold(layout)
+
+
+def test_who_only_looks_at_the_lock_keeps_no_launch_away(layout, monkeypatch):
+    path = layout.lock("launch")
+    assert not locks.at_work(layout) and not layout.root.exists()
+    path.parent.mkdir(parents=True)
+    path.touch()
+    looking = os.open(path, os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    monkeypatch.setattr(time, "sleep", lambda _: os.close(looking))
+    os.close(launching.hold(layout))
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(looking)
+
+
+def test_a_matrix_whose_launch_lives_is_at_work_and_one_whose_launch_was_killed_is_not(layout, held):
+    assert locks.at_work(layout)
+    held.kill()
+    held.wait()
+    assert not locks.at_work(layout)
 
 
 class Executor:
