@@ -1,6 +1,7 @@
 """Launches whose jobs run elsewhere: what they must share is examined, and a stop loses sight of no job."""
 
 import os
+import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
@@ -12,9 +13,13 @@ from trysquare.errors import TrysquareError
 from trysquare.files import read_lines, write_text
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
+from trysquare.measure.stream import one_line
 
 SKEW = 5.0
 """Seconds by which the clock of a file system may differ from this machine's without a word."""
+
+PATIENCE = 60
+"""Seconds that a scheduler may take to answer."""
 
 
 def follow(workflow: Any) -> None:
@@ -37,6 +42,33 @@ def follow(workflow: Any) -> None:
             submit(job)
 
     executor.run_job = whole  # type: ignore[union-attr]
+
+
+def refuse_unreachable(workflow: Any) -> None:
+    """Refuse to submit jobs to a Slurm that does not answer here; its executor would say so of every job by itself.
+
+    Raises
+    ------
+    TrysquareError
+        When jobs are to be submitted and `sinfo` is not there, fails, or says nothing in time.
+    """
+    if getattr(workflow.executor_plugin, "name", "") != "slurm":
+        return
+    if all(job.is_local for job in workflow.dag.needrun_jobs()):
+        return
+    try:
+        asked = subprocess.run(["sinfo", "--noheader"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        said = one_line(asked.stderr.strip().rpartition("\n")[2].removeprefix("sinfo: "))
+        why = f"`sinfo` fails: {said}" if asked.returncode else ""
+    except OSError as error:
+        why = f"`sinfo` cannot be started ({str(error.strerror).lower()})"
+    except subprocess.TimeoutExpired:
+        why = f"`sinfo` has not answered within {PATIENCE} s"
+    if why:
+        raise TrysquareError(
+            f"Slurm is not reached from {os.uname().nodename} ({why}), and nothing was submitted or spent: launch "
+            "where `sinfo` answers, or leave Slurm's profile or executor out to measure on this machine."
+        )
 
 
 def _held_back(job: Any) -> bool:
