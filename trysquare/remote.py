@@ -13,7 +13,7 @@ from trysquare.errors import TrysquareError
 from trysquare.files import read_lines, write_text
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
-from trysquare.measure.stream import one_line
+from trysquare.measure.stream import counted, one_line
 
 SKEW = 5.0
 """Seconds by which the clock of a file system may differ from this machine's without a word."""
@@ -25,7 +25,8 @@ PATIENCE = 60
 def follow(workflow: Any) -> None:
     """Let no stop come between the submission of a job and the engine's note of it, so that all can be cancelled.
 
-    A run that would only be told that its provider refuses is not submitted at all.
+    A run that would only be told that its provider refuses is not submitted at all. A stop is said when it arrives:
+    schedulers take their time to cancel.
     """
     from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
@@ -41,7 +42,15 @@ def follow(workflow: Any) -> None:
         with interrupt.deferred():
             submit(job)
 
-    executor.run_job = whole  # type: ignore[union-attr]
+    def cancel() -> None:
+        count = sum(not job.is_local for job in workflow.scheduler.running)
+        cancels = getattr(executor.executor_settings, "cancel_cmd", True)  # type: ignore[union-attr]
+        what = f"cancelling {counted(count, 'job')}" if cancels else f"{counted(count, 'job')} left to the scheduler"
+        executor.logger.warning(f"stopping: {what}")  # type: ignore[union-attr]
+        give_up()
+
+    give_up = executor.cancel  # type: ignore[union-attr]
+    executor.run_job, executor.cancel = whole, cancel  # type: ignore[union-attr]
 
 
 def refuse_unreachable(workflow: Any) -> None:

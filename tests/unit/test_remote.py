@@ -106,14 +106,19 @@ def test_a_matrix_whose_launch_lives_is_at_work_and_one_whose_launch_was_killed_
 class Executor:
     """Notes what it is given, as the engine's executors are called."""
 
-    def __init__(self):
-        self.submitted, self.failed = [], []
+    def __init__(self, **settings):
+        self.submitted, self.failed, self.said = [], [], []
+        self.executor_settings = SimpleNamespace(**settings)
+        self.logger = SimpleNamespace(warning=self.said.append)
 
     def run_job(self, job):
         self.submitted.append(job)
 
     def report_job_error(self, info):
         self.failed.append(info.job)
+
+    def cancel(self):
+        self.said.append("cancelled")
 
 
 def job(layout, rule, log):
@@ -134,3 +139,19 @@ def test_a_run_that_is_held_back_is_not_submitted_and_a_score_is(layout, tmp_pat
     executor.run_job(score)
     assert (executor.submitted, executor.failed) == ([first, score], [second])
     assert log.read_text().startswith(NOT_STARTED)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "stopping: cancelling 2 jobs"),
+        ({"cancel_cmd": "scancel"}, "stopping: cancelling 2 jobs"),
+        ({"cancel_cmd": None}, "stopping: 2 jobs left to the scheduler"),
+    ],
+)
+def test_a_stop_is_said_before_the_scheduler_takes_its_time_to_cancel(settings, said):
+    executor = Executor(**settings)
+    running = [SimpleNamespace(is_local=local) for local in (False, False, True)]
+    remote.follow(SimpleNamespace(scheduler=SimpleNamespace(_executor=executor, running=running)))
+    executor.cancel()
+    assert executor.said == [said, "cancelled"]

@@ -154,6 +154,7 @@ def test_a_signal_leaves_an_empty_queue_and_nobody_running(bench, cluster, profi
         output = engine.stdout.read()
         assert engine.wait(timeout=SECONDS_TO_END) != 0
         wait_for(lambda: cluster.queue == [] and left(bench) == [])
+    assert "stopping: cancelling 2 jobs\n" in output
     assert "incomplete, 0 of 2 runs valid, 2 missing" in output
 
 
