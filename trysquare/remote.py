@@ -40,7 +40,8 @@ def follow(workflow: Any) -> None:
             executor.report_job_error(SubmittedJobInfo(job))  # type: ignore[union-attr]
             return
         with interrupt.deferred():
-            submit(job)
+            if not interrupt.stopping():
+                submit(job)
 
     def cancel() -> None:
         count = sum(not job.is_local for job in workflow.scheduler.running)
