@@ -4,7 +4,8 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,35 +24,51 @@ PATIENCE = 60
 
 
 def follow(workflow: Any) -> None:
-    """Let no stop come between the submission of a job and the engine's note of it, so that all can be cancelled.
+    """Let no stop come between the submission of a job and the engine's note of it, and have a stop cancel every job.
 
-    A run that would only be told that its provider refuses is not submitted at all. A stop is said when it arrives:
-    schedulers take their time to cancel.
+    A run that would only be told that its provider refuses is not submitted at all.
     """
-    from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+    executor: Any = getattr(workflow.scheduler, "_executor", None)
+    if hasattr(executor, "cancel_jobs"):
+        follower = _Follower(workflow.scheduler, executor, executor.run_job, executor.report_job_submission)
+        executor.run_job, executor.report_job_submission = follower.submit, follower.note
+        executor.cancel = follower.cancel
 
-    executor = getattr(workflow.scheduler, "_executor", None)
-    submit = getattr(executor, "run_job", None)
-    if submit is None:
-        return
 
-    def whole(job: Any) -> None:
+@dataclass
+class _Follower:
+    """What stands between the engine and its executor, which forgets its jobs while it asks for their state."""
+
+    scheduler: Any
+    executor: Any
+    run_job: Callable[[Any], None]
+    report: Callable[..., None]
+    submitted: dict[Any, Any] = field(default_factory=dict)
+
+    def submit(self, job: Any) -> None:
+        """Submit a job, unless it is held back or a stop was asked for."""
+        from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+
         if _held_back(job):
-            executor.report_job_error(SubmittedJobInfo(job))  # type: ignore[union-attr]
+            self.executor.report_job_error(SubmittedJobInfo(job))
             return
         with interrupt.deferred():
             if not interrupt.stopping():
-                submit(job)
+                self.run_job(job)
 
-    def cancel() -> None:
-        count = sum(not job.is_local for job in workflow.scheduler.running)
-        cancels = getattr(executor.executor_settings, "cancel_cmd", True)  # type: ignore[union-attr]
-        what = f"cancelling {counted(count, 'job')}" if cancels else f"{counted(count, 'job')} left to the scheduler"
-        executor.logger.warning(f"stopping: {what}")  # type: ignore[union-attr]
-        give_up()
+    def note(self, submitted: Any, *rest: Any, **named: Any) -> None:
+        """Note what the scheduler calls a job."""
+        self.submitted[submitted.job] = submitted
+        self.report(submitted, *rest, **named)
 
-    give_up = executor.cancel  # type: ignore[union-attr]
-    executor.run_job, executor.cancel = whole, cancel  # type: ignore[union-attr]
+    def cancel(self) -> None:
+        """Cancel what was submitted and has not ended; schedulers take their time, so it is said before."""
+        jobs = [self.submitted[job] for job in self.scheduler.running if job in self.submitted]
+        cancels = getattr(self.executor.executor_settings, "cancel_cmd", True)
+        number = counted(len(jobs), "job")
+        self.executor.logger.warning(f"stopping: {f'cancelling {number}' if cancels else f'{number} left to end'}")
+        self.executor.cancel_jobs(jobs)
+        self.executor.shutdown()
 
 
 def refuse_unreachable(workflow: Any) -> None:

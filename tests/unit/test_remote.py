@@ -107,23 +107,33 @@ class Executor:
     """Notes what it is given, as the engine's executors are called."""
 
     def __init__(self, **settings):
-        self.submitted, self.failed, self.said = [], [], []
+        self.submitted, self.failed, self.cancelled, self.said = [], [], [], []
         self.executor_settings = SimpleNamespace(**settings)
         self.logger = SimpleNamespace(warning=self.said.append)
 
     def run_job(self, job):
-        self.submitted.append(job)
+        self.report_job_submission(SimpleNamespace(job=job), register_job=False)
+
+    def report_job_submission(self, info, register_job=True):
+        self.submitted.append(info.job)
 
     def report_job_error(self, info):
         self.failed.append(info.job)
 
-    def cancel(self):
-        self.said.append("cancelled")
+    def cancel_jobs(self, jobs):
+        self.cancelled += [info.job for info in jobs]
+
+    def shutdown(self):
+        self.said.append("shut down")
+
+
+class Job(SimpleNamespace):
+    __hash__, __eq__ = object.__hash__, object.__eq__
 
 
 def job(layout, rule, log):
     names = {"wildcards": SimpleNamespace(matrix=str(layout.root)), "log": [str(log)]}
-    return SimpleNamespace(rule=SimpleNamespace(name=rule), is_group=lambda: False, **names)
+    return Job(rule=SimpleNamespace(name=rule), is_group=lambda: False, **names)
 
 
 def test_a_run_that_is_held_back_is_not_submitted_and_a_score_is(layout, tmp_path):
@@ -146,12 +156,15 @@ def test_a_run_that_is_held_back_is_not_submitted_and_a_score_is(layout, tmp_pat
     [
         ({}, "stopping: cancelling 2 jobs"),
         ({"cancel_cmd": "scancel"}, "stopping: cancelling 2 jobs"),
-        ({"cancel_cmd": None}, "stopping: 2 jobs left to the scheduler"),
+        ({"cancel_cmd": None}, "stopping: 2 jobs left to end"),
     ],
 )
-def test_a_stop_is_said_before_the_scheduler_takes_its_time_to_cancel(settings, said):
-    executor = Executor(**settings)
-    running = [SimpleNamespace(is_local=local) for local in (False, False, True)]
+def test_a_stop_says_how_many_jobs_it_cancels_and_forgets_none(layout, tmp_path, settings, said):
+    executor, running = Executor(**settings), []
     remote.follow(SimpleNamespace(scheduler=SimpleNamespace(_executor=executor, running=running)))
+    ended, *living = (job(layout, "score_run", tmp_path / "log") for _ in range(3))
+    for each in (ended, *living):
+        executor.run_job(each)
+    running += [*living, job(layout, "collect", tmp_path / "log")]
     executor.cancel()
-    assert executor.said == [said, "cancelled"]
+    assert (executor.cancelled, executor.said) == (living, [said, "shut down"])
