@@ -19,6 +19,7 @@ from trysquare.errors import ArchiveError
 from trysquare.files import read_json, read_lines
 from trysquare.holding import NOT_STARTED
 from trysquare.layout import Layout
+from trysquare.matrix import Matrix
 from trysquare.measure.stream import counted, first_few, one_line
 from trysquare.progress import Bar, Segment, clock, eta_seconds, start, wanted
 
@@ -33,6 +34,12 @@ STAGES = {"measure": "measured", SCORED: "scored"}
 
 SHOWN = 300
 """Characters that are shown of what an executor says."""
+
+HINTS = (
+    "Detailed failure reason unavailable (status command is not 'sacct').",
+    "For further error details see the cluster/cloud log and the log files of the involved rule(s).",
+)
+"""What executors add to every failure, whatever it was."""
 
 REPEATED = "CalledProcessError in file"
 """What the engine says of every failed job beside its event: the command line, which says nothing of the reason."""
@@ -53,6 +60,7 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         """Start with nothing planned; the bar appears with the first job."""
         self._jobs: dict[int, Any] = {}
+        self._cells: dict[str, dict[str, str]] = {}
         self._running: set[int] = set()
         self._planned: Counter[str] = Counter()
         self._tallies: dict[str, _Tally] = {}
@@ -132,13 +140,24 @@ class LogHandler(LogHandlerBase):
             self._say(self._run_line(job))
         self._show()
 
+    def _cell(self, matrix: str, run: str) -> str:
+        """The cell of a run as the scenario calls it; its directory where the plan cannot be read."""
+        if matrix not in self._cells:
+            try:
+                planned = list(Matrix.load(Layout(Path(matrix)).plan).runs.values())
+            except (OSError, ArchiveError):
+                planned = []
+            self._cells[matrix] = {each.directory: each.cell for each in planned}
+        return self._cells[matrix].get(run, run.partition("/")[0])
+
     def _run_line(self, job: Any) -> str:
         layout = Layout(Path(job.wildcards["matrix"]))
         run = layout.run(job.wildcards["run"])
         try:
             record = read_json(run.record)
         except (OSError, ArchiveError) as error:
-            return f"{self._position()} ok  {job.wildcards['run']}  (its record cannot be read here yet: {error})"
+            cell = self._cell(job.wildcards["matrix"], job.wildcards["run"])
+            return f"{self._position()} ok  {cell}  {run.id}  (its record cannot be read here yet: {error})"
         usage = record["usage"]
         launches = [line for line in read_lines(layout.launches) if line.get("kind") == "launch"]
         if launches and record["launch"]["id"] != launches[-1]["id"]:
@@ -155,19 +174,21 @@ class LogHandler(LogHandlerBase):
         self._running.discard(record.jobid)
         tally.failed += 1
         job = self._jobs.get(record.jobid)
+        wildcards = (job.wildcards if job else None) or {}
+        matrix, directory = wildcards.get("matrix", ""), wildcards.get("run", "")
+        run_id, cell = Path(directory).name, self._cell(matrix, directory) if directory else ""
+        why = _why([str(name) for name in (job.log if job else None) or []], record).removeprefix(f"{run_id}: ")
         rule = job.rule_name if job else "job"
-        which = job.wildcards.get("run", job.wildcards.get("matrix", "")) if job and job.wildcards else ""
-        why = _why([str(name) for name in (job.log if job else None) or []], getattr(record, "rule_msg", None) or "")
-        run = which.rpartition("/")[2]
-        reason = why.partition("  (log: ")[0].replace(run, "")
+        named = "  ".join(filter(None, [cell, run_id, rule] if directory else [matrix, rule]))
+        reason = why.partition("  (log: ")[0].replace(run_id, "")
         if rule == SCORED and reason in self._alike:
-            self._alike[reason].append(run)
+            self._alike[reason].append(run_id)
         elif NOT_STARTED not in why:
-            self._alike |= {reason: [run]} if rule == SCORED else {}
-            self._say(f"{self._position()} failed  {rule} {which}: {why}")
+            self._alike |= {reason: [run_id]} if rule == SCORED else {}
+            self._say(f"{self._position()} failed  {named}: {why}")
         elif not self._held:
             self._held = True
-            self._say(f"{self._position()} held back  the runs of {which.partition('/')[0]} and others are {why}")
+            self._say(f"{self._position()} held back  the runs of {cell} and others are {why}")
         self._show()
 
     def _say_alike(self) -> None:
@@ -258,12 +279,17 @@ def _tokens(usage: Mapping[str, float]) -> str:
     return f"{usage['input']:,} in / {usage['output']:,} out".replace(",", " ")
 
 
-def _why(logs: list[str], executor: str) -> str:
+def _why(logs: list[str], record: Any) -> str:
     """Why a job failed: the last line of its log, and what the executor says, whose job may never have begun."""
     last = _last_line(logs)
     # A submission that failed is followed by the whole command, indented.
-    refused = one_line(executor.partition("\n    ")[0])
+    refused = one_line((getattr(record, "rule_msg", None) or "").partition("\n    ")[0])
+    for hint in HINTS:
+        refused = refused.replace(hint, "").strip()
     said = [f"{refused[: SHOWN - 3]}..." if len(refused) > SHOWN else refused] if refused else []
+    number = str((getattr(record, "aux", None) or {}).get("external_jobid") or "")
+    if number and number not in refused:
+        said.append(f"job {number} of the cluster")
     return "; ".join([*([last] if last else []), *said]) or f"no reason given  (log: {', '.join(logs) or 'none'})"
 
 

@@ -117,10 +117,10 @@ def withhold(layout: Layout, state: State, why: str = "") -> None:
     write_text(layout.synthesis, (why or status_line(layout.root, state)) + "\n")
 
 
-def status_line(directory: str | Path, state: State) -> str:
-    """One line: how far a matrix is, and the command that completes it when it is not complete."""
+def status_line(directory: str | Path, state: State, *, at_work: bool = False) -> str:
+    """One line: how far a matrix is, and what completes one that is not complete: a launch `at_work`, or a command."""
     total, answers = len(state.states), pending_lines(state.matrix, {run.id: run.metrics for run in state.runs})
-    standing = f"complete, {total} of {total} runs valid" if state.complete else _incomplete(state)
+    standing = f"complete, {total} of {total} runs valid" if state.complete else _incomplete(state, at_work)
     if state.matrix.imported is not None:
         standing = f"imported, {state.counts['valid']} of {total} trials valid"
     return "; ".join([f"{directory}: {standing}", *answers])
@@ -135,7 +135,7 @@ def problem_lines(state: State) -> list[str]:
     return [f"{label}  {which(runs)}  {detail}" for (label, detail), runs in found.items()]
 
 
-def _incomplete(state: State) -> str:
+def _incomplete(state: State, at_work: bool) -> str:
     recorded = [each.run for each in state.found.values()]
     missing = Counter(missing=state.counts["missing"])
     counts = missing + Counter(state.standing(run) for run in recorded)
@@ -145,7 +145,7 @@ def _incomplete(state: State) -> str:
     act = f"launch the target `run` with {rounds.again(judges)}" if judges else "launch the target `run` again"
     if told and not judges:
         act = f"correct the validator if it is at fault, {act}"
-    return incomplete_note(counts, told, act)
+    return incomplete_note(counts, told, None if at_work else act)
 
 
 def _state_json(layout: Layout, state: State) -> dict[str, Any]:

@@ -107,6 +107,7 @@ class Launch(Targets):
         launching.pace(self._workflow)
         if self._asked <= {"status"}:
             return
+        remote.refuse_unreachable(self._workflow)
         if self._asked & {"run", "score"}:
             for plan in self._plans.values():
                 runner.refuse_unusable_places(plan, tried=True)

@@ -1,6 +1,5 @@
 """What a launch is to the matrices it works on: the lock that keeps others away, and a line in launches.jsonl."""
 
-import fcntl
 import os
 import socket
 import subprocess
@@ -15,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from trysquare import agent, capacity, carrying, remote, runner
+from trysquare import agent, capacity, carrying, locks, remote, runner
 from trysquare.collecting import State, status_line
 from trysquare.errors import ArchiveError, TrysquareError
 from trysquare.files import append_line, write_bytes
@@ -36,19 +35,15 @@ def hold(layout: Layout) -> int:
         When another launch has it.
     """
     path = layout.lock("launch")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise TrysquareError(f"{layout.root} is being run by another launch: wait for it, or stop it.") from None
+        handle = locks.take(path)
     except OSError as error:
-        os.close(handle)
         raise TrysquareError(
             f"{path} cannot be locked ({error.strerror}): write results to a file system with locks, with "
             "--config output=DIR."
         ) from None
+    if handle is None:
+        raise TrysquareError(f"{layout.root} is being run by another launch: wait for it, or stop it.")
     return handle
 
 

@@ -8,6 +8,7 @@ from trysquare import (
     agent,
     discarding,
     launching,
+    locks,
     places,
     runner,
 )
@@ -148,7 +149,7 @@ class Targets(Invocation):
             layout = Layout(Path(directory))
             state = derive(layout, matrix)
             if not state.complete:
-                incomplete.append(status_line(directory, state))
+                incomplete.append(status_line(directory, state, at_work=locks.at_work(layout)))
                 if not self._workflow.dryrun:
                     withhold(layout, state)
         if incomplete:
@@ -172,5 +173,7 @@ class Targets(Invocation):
             for note in [note for plan in self._plans.values() for note in runner.gone_note(plan)]:
                 print(note, file=sys.stderr)
             for directory in self.matrices:
-                print(status_line(directory, derive(Layout(Path(directory)), self.matrix(directory))), flush=True)
+                layout = Layout(Path(directory))
+                state = derive(layout, self.matrix(directory))
+                print(status_line(directory, state, at_work=locks.at_work(layout)), flush=True)
         return []

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from trysquare import archive
+from trysquare import archive, locks
 from trysquare.layout import Layout, RunLayout
 
 IN_USE = ".in-use"
@@ -95,7 +95,7 @@ def leftovers(workdir: Path, matrices: Iterable[Layout] = ()) -> list[Leftover]:
 
 
 def _staged(layout: Layout) -> list[Leftover]:
-    used = _locked(layout.lock("launch"))
+    used = locks.taken(layout.lock("launch"))
     found = []
     for place in _directories(layout.incoming):
         paid = archive.whole(RunLayout(place)) or (place / "verdict.json").exists()

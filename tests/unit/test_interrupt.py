@@ -542,6 +542,39 @@ with interrupt.deferred():
     assert (done.stdout, done.returncode) == ("whole\nstopped\nnothing waits\n", 0), done.stderr
 
 
+def test_a_stop_is_not_lost_between_two_threads_neither_of_which_may_be_cut_in_two() -> None:
+    source = """
+interrupt.forward()
+first, second, ended = (threading.Event() for _ in range(3))
+def submit():
+    with interrupt.deferred():
+        first.set()
+        ended.wait()
+        print("whole", flush=True)
+def submit_shortly():
+    first.wait()
+    with interrupt.deferred():
+        pass
+    second.set()
+threads = [threading.Thread(target=each) for each in (submit, submit_shortly)]
+for thread in threads:
+    thread.start()
+try:
+    second.wait()
+    os.kill(os.getpid(), 15)
+    print("asked", interrupt.stopping(), flush=True)
+    ended.set()
+    for thread in threads:
+        thread.join()
+    print("never", flush=True)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+    argv = [sys.executable, "-c", "from trysquare import interrupt\nimport os, threading\n" + source]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("asked True\nwhole\nstopped\n", "")
+
+
 def test_a_main_process_that_was_asked_to_stop_says_so_whatever_is_made_of_the_exception() -> None:
     asked = python(
         "import signal\n"

@@ -7,6 +7,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_trysquare import LogHandler
+from tests.matrices import matrix
 from trysquare.files import append_line, write_json
 
 
@@ -24,9 +25,9 @@ def emit(handler, event, level=logging.INFO, message="", **fields):
     handler.emit(record)
 
 
-def begin(handler, matrix, log=()):
+def begin(handler, directory, log=(), run="rule_off/0123abcd"):
     emit(handler, LogEvent.RUN_INFO, stats={"measure": 2, "total": 2})
-    wildcards = {"matrix": str(matrix), "run": "rule_off/0123abcd"}
+    wildcards = {"matrix": str(directory), "run": run}
     emit(handler, LogEvent.JOB_INFO, jobid=3, rule_name="measure", wildcards=wildcards, log=list(log))
     emit(handler, LogEvent.JOB_STARTED, jobs=[3])
 
@@ -62,9 +63,40 @@ def test_a_failed_job_says_the_last_line_of_its_log_and_where_it_is(handler, tmp
     log.write_text("something\n0123abcd: 503 upstream overloaded\n")
     begin(handler, tmp_path, [log])
     emit(handler, LogEvent.JOB_ERROR, jobid=3)
-    assert (
-        f"failed  measure rule_off/0123abcd: 0123abcd: 503 upstream overloaded  (log: {log})" in capsys.readouterr().err
-    )
+    assert f"failed  rule_off  0123abcd  measure: 503 upstream overloaded  (log: {log})" in capsys.readouterr().err
+
+
+def test_a_line_names_the_cell_as_the_scenario_does_whether_its_run_failed_or_not(handler, tmp_path, capsys):
+    matrix().save(tmp_path / "plan.json")
+    log = tmp_path / "measure.log"
+    log.write_text("020001: no tokens consumed\n")
+    begin(handler, tmp_path, [log], "rule_off/020001")
+    emit(handler, LogEvent.JOB_FINISHED, job_id=3)
+    assert "ok  rule / off  020001  (its record cannot be read here yet" in capsys.readouterr().err
+    emit(handler, LogEvent.JOB_ERROR, jobid=3)
+    assert "failed  rule / off  020001  measure: no tokens consumed  (log: " in capsys.readouterr().err
+    log.write_text("not started: the provider refused the last 2 runs (503); launch again later.\n")
+    emit(handler, LogEvent.JOB_ERROR, jobid=3)
+    assert "held back  the runs of rule / off and others are not started" in capsys.readouterr().err
+
+
+def test_a_failed_job_of_no_run_names_its_matrix(handler, tmp_path, capsys):
+    emit(handler, LogEvent.RUN_INFO, stats={"collect_matrix": 1, "total": 1})
+    wildcards = {"matrix": "results/demo_n2"}
+    emit(handler, LogEvent.JOB_INFO, jobid=7, rule_name="collect_matrix", wildcards=wildcards, log=[])
+    emit(handler, LogEvent.JOB_ERROR, jobid=7)
+    assert "failed  results/demo_n2  collect_matrix: no reason given  (log: none)" in capsys.readouterr().err
+
+
+def test_a_failed_job_of_a_cluster_says_its_number_once_and_no_hint_that_is_always_there(handler, tmp_path, capsys):
+    begin(handler, tmp_path)
+    hint = "For further error details see the cluster/cloud log and the log files of the involved rule(s)."
+    said = "SLURM-job '9' failed, SLURM status is: 'FAILED'."
+    unknown = " Detailed failure reason unavailable (status command is not 'sacct')."
+    emit(handler, LogEvent.JOB_ERROR, jobid=3, rule_msg=said + unknown + hint, aux={"external_jobid": "9"})
+    assert capsys.readouterr().err.endswith(f"failed  rule_off  0123abcd  measure: {said}\n")
+    emit(handler, LogEvent.JOB_ERROR, jobid=3, rule_msg=hint, aux={"external_jobid": "9"})
+    assert capsys.readouterr().err.endswith("failed  rule_off  0123abcd  measure: job 9 of the cluster\n")
 
 
 def test_one_reason_for_which_scoring_fails_in_many_runs_is_said_once_and_the_runs_are_counted(
@@ -103,12 +135,12 @@ def test_a_job_that_never_began_says_what_its_executor_says(handler, tmp_path, c
     )
     emit(handler, LogEvent.JOB_ERROR, jobid=3, rule_msg=refusal)
     said = "SLURM sbatch failed. The error message was 'sbatch: error: invalid partition: long'."
-    assert capsys.readouterr().err.endswith(f"failed  measure rule_off/0123abcd: {said}\n")
+    assert capsys.readouterr().err.endswith(f"failed  rule_off  0123abcd  measure: {said}\n")
 
     log.write_text("interrupted\n")
     emit(handler, LogEvent.JOB_ERROR, jobid=3, rule_msg="SLURM-job '9' failed, SLURM status is: 'CANCELLED'.")
     said = f"interrupted  (log: {log}); SLURM-job '9' failed, SLURM status is: 'CANCELLED'."
-    assert capsys.readouterr().err.endswith(f"failed  measure rule_off/0123abcd: {said}\n")
+    assert capsys.readouterr().err.endswith(f"failed  rule_off  0123abcd  measure: {said}\n")
 
 
 def test_the_engine_s_warnings_are_passed_on_and_its_chatter_is_not(handler, capsys):
@@ -135,7 +167,7 @@ def test_a_record_that_another_machine_has_not_shown_yet_is_still_a_finished_run
     begin(handler, tmp_path)
     emit(handler, LogEvent.JOB_FINISHED, job_id=3)
     said = capsys.readouterr().err
-    assert "ok  rule_off/0123abcd  (its record cannot be read here yet" in said
+    assert "ok  rule_off  0123abcd  (its record cannot be read here yet" in said
     assert "Traceback" not in said
 
 

@@ -108,6 +108,8 @@ def test_an_incomplete_matrix_gets_one_line_that_counts_and_says_what_to_do() ->
     note = outputs.incomplete_note({"valid": 5, "missing": 2, "empty": 1, "validator_failed": 0})
     assert note.startswith("incomplete, 5 of 8 runs valid, 2 missing, 1 empty;") and "`run`" in note
     assert outputs.incomplete_note({"valid": 8}) == ""
+    note = outputs.incomplete_note({"valid": 5, "missing": 3}, act=None)
+    assert note == "incomplete, 5 of 8 runs valid, 3 missing; no synthesis yet: it is being run now"
 
 
 def test_the_line_of_an_incomplete_matrix_names_why_runs_failed() -> None:

@@ -1,14 +1,17 @@
 """What a launch on several machines rests on, and what its jobs refuse to spend without."""
 
+import fcntl
+import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from tests.matrices import matrix
-from trysquare import launching, remote
+from trysquare import launching, locks, remote
 from trysquare.errors import TrysquareError
 from trysquare.files import append_line
 from trysquare.holding import NOT_STARTED
@@ -80,22 +83,57 @@ def test_a_second_launch_is_told_of_the_first(layout, held):
         launching.hold(layout)
 
 
+def test_who_only_looks_at_the_lock_keeps_no_launch_away(layout, monkeypatch):
+    path = layout.lock("launch")
+    assert not locks.at_work(layout) and not layout.root.exists()
+    path.parent.mkdir(parents=True)
+    path.touch()
+    looking = os.open(path, os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    monkeypatch.setattr(time, "sleep", lambda _: os.close(looking))
+    os.close(launching.hold(layout))
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(looking)
+
+
+def test_a_matrix_whose_launch_lives_is_at_work_and_one_whose_launch_was_killed_is_not(layout, held):
+    assert locks.at_work(layout)
+    held.kill()
+    held.wait()
+    assert not locks.at_work(layout)
+
+
 class Executor:
     """Notes what it is given, as the engine's executors are called."""
 
-    def __init__(self):
-        self.submitted, self.failed = [], []
+    def __init__(self, **settings):
+        self.submitted, self.failed, self.cancelled, self.said = [], [], [], []
+        self.executor_settings = SimpleNamespace(**settings)
+        self.logger = SimpleNamespace(warning=self.said.append)
 
     def run_job(self, job):
-        self.submitted.append(job)
+        self.report_job_submission(SimpleNamespace(job=job), register_job=False)
+
+    def report_job_submission(self, info, register_job=True):
+        self.submitted.append(info.job)
 
     def report_job_error(self, info):
         self.failed.append(info.job)
 
+    def cancel_jobs(self, jobs):
+        self.cancelled += [info.job for info in jobs]
+
+    def shutdown(self):
+        self.said.append("shut down")
+
+
+class Job(SimpleNamespace):
+    __hash__, __eq__ = object.__hash__, object.__eq__
+
 
 def job(layout, rule, log):
     names = {"wildcards": SimpleNamespace(matrix=str(layout.root)), "log": [str(log)]}
-    return SimpleNamespace(rule=SimpleNamespace(name=rule), is_group=lambda: False, **names)
+    return Job(rule=SimpleNamespace(name=rule), is_group=lambda: False, **names)
 
 
 def test_a_run_that_is_held_back_is_not_submitted_and_a_score_is(layout, tmp_path):
@@ -111,3 +149,22 @@ def test_a_run_that_is_held_back_is_not_submitted_and_a_score_is(layout, tmp_pat
     executor.run_job(score)
     assert (executor.submitted, executor.failed) == ([first, score], [second])
     assert log.read_text().startswith(NOT_STARTED)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "stopping: cancelling 2 jobs"),
+        ({"cancel_cmd": "scancel"}, "stopping: cancelling 2 jobs"),
+        ({"cancel_cmd": None}, "stopping: 2 jobs left to end"),
+    ],
+)
+def test_a_stop_says_how_many_jobs_it_cancels_and_forgets_none(layout, tmp_path, settings, said):
+    executor, running = Executor(**settings), []
+    remote.follow(SimpleNamespace(scheduler=SimpleNamespace(_executor=executor, running=running)))
+    ended, *living = (job(layout, "score_run", tmp_path / "log") for _ in range(3))
+    for each in (ended, *living):
+        executor.run_job(each)
+    running += [*living, job(layout, "collect", tmp_path / "log")]
+    executor.cancel()
+    assert (executor.cancelled, executor.said) == (living, [said, "shut down"])

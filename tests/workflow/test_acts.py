@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shlex
 import shutil
 import subprocess
 import sys
@@ -189,6 +190,16 @@ def test_a_tree_keeps_its_layout(bench):
     output = bench.trysquare("run", "scenario.toml", "--no-group-by-cell", code=1)
 
     assert "its runs are grouped and would become blind, and a tree never mixes both" in output
+
+
+def test_an_option_of_the_engine_is_shown_where_the_engine_takes_it(bench):
+    words = ("run", "scenario.toml", "-n", "--repetitions", "1", "--default-resources", "mem_mb=3")
+    said = bench.trysquare(*words, code=2).splitlines()
+    assert said[1] == "trysquare: error: unrecognized arguments: --default-resources mem_mb=3"
+    program, *command = shlex.split(said[-1])
+    assert program == "snakemake"
+    assert "2 to perform" in bench.done([sys.executable, "-m", "snakemake", *command])
+    assert "Snakemake" not in bench.trysquare("run", "scenario.toml", "other.toml", code=2)
 
 
 def test_launching_until_complete_stops_when_it_is(bench):

@@ -1,7 +1,9 @@
 """Every way a launch can end early: what was paid for stays, nobody is left running, the next launch completes."""
 
+import html
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -13,6 +15,7 @@ import psutil
 import pytest
 
 from tests.workflow.conftest import below, launched, until
+from trysquare.watching.server import Server
 
 pytestmark = pytest.mark.workflow
 
@@ -153,3 +156,25 @@ def test_a_second_launch_on_the_same_matrix_says_so_and_leaves(slow):
     assert "is being run by another launch" in output
     assert slow.state()["complete"] is True
     assert set(slow.requests_by_run.values()) == {2}
+
+
+def test_nobody_is_told_to_launch_what_is_being_run(bench):
+    silence = '\n[[fault]]\nanswer = "silence"\nheals_after = 1\ncells = ["rule"]\n'
+    bench.write("rehearsal.toml", (bench.root / "rehearsal.toml").read_text(encoding="utf-8") + silence)
+    with launched(bench, "run") as engine:
+        until(engine, " ok ")
+        while_at_work = everywhere(bench)
+    assert {re.sub(r".*no synthesis", "", line) for line in while_at_work} == {" yet: it is being run now"}
+    assert {re.sub(r".*no synthesis", "", line) for line in everywhere(bench)} == {
+        ": launch the target `run` again to complete it"
+    }
+
+
+def everywhere(bench):
+    """How far the matrix is by the command, by the target and by the page that is watched."""
+    matrix = str(bench.matrix.relative_to(bench.root))
+    command = bench.trysquare("status", matrix).splitlines()[0]
+    [target] = [line for line in bench.snakemake("status").splitlines() if line.startswith(f"{matrix}: ")]
+    with Server(bench.matrix) as server:
+        page = re.search('<p data-complete="no">(.*?)</p>', server.pages.at("/"))
+    return command, target, html.unescape(page[1])

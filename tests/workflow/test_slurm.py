@@ -121,9 +121,9 @@ def test_a_cancelled_run_and_one_whose_node_dies_are_missing_and_the_next_launch
         cancelled, dying = (path.stem for path in under_way(bench))
         [job] = cluster.jobs_of(cancelled, "rule_measure")
         cluster.command("scancel", job)
-        until(engine, f"/{cancelled}:")
+        until(engine, f"failed  rule  {cancelled}  measure: ")
         cluster.kill_node()
-        until(engine, f"/{dying}:")
+        until(engine, f"failed  rule  {dying}  measure: ")
         cluster.start_node()
         output = engine.stdout.read()
         assert engine.wait(timeout=60) == 1
@@ -154,6 +154,7 @@ def test_a_signal_leaves_an_empty_queue_and_nobody_running(bench, cluster, profi
         output = engine.stdout.read()
         assert engine.wait(timeout=SECONDS_TO_END) != 0
         wait_for(lambda: cluster.queue == [] and left(bench) == [])
+    assert "stopping: cancelling 2 jobs\n" in output
     assert "incomplete, 0 of 2 runs valid, 2 missing" in output
 
 
@@ -163,26 +164,50 @@ setsid sh -c 'sh "$1"; echo $? > "$0"' "$place/$$.ended" "$1" > /dev/null 2>&1 &
 echo "$$ $!" >> "$place/submitted"
 echo $$
 """
+SLOW_STATUS = """#!/bin/sh
+echo > {place}/asked
+exec cat {place}/never
+"""
 STATUS = """#!/bin/sh
 ended={place}/$1.ended
 if [ ! -s "$ended" ]; then echo running; elif [ "$(cat "$ended")" = 0 ]; then echo success; else echo failed; fi
 """
 CANCEL = """#!/bin/sh
-for id; do kill -TERM -- -$(sed -n "s/^$id //p" {place}/submitted); done
+for id; do kill -TERM -$(sed -n "s/^$id //p" {place}/submitted); done
 """
+
+
+def by_shell(place, **commands):
+    """The options that make shell scripts the commands of a scheduler."""
+    options = []
+    for name, text in {"submit": SUBMIT, "status": STATUS, "cancel": CANCEL, **commands}.items():
+        path = place / name
+        path.write_text(text.format(place=place), encoding="utf-8")
+        path.chmod(0o755)
+        options += [f"--cluster-generic-{name}-cmd", str(path)]
+    return options
 
 
 def test_a_submit_command_that_is_only_a_shell_measures_a_matrix_too(bench, tmp_path):
     bench = once(bench)
-    commands = []
-    for name, text in {"submit": SUBMIT, "status": STATUS, "cancel": CANCEL}.items():
-        path = tmp_path / name
-        path.write_text(text.format(place=tmp_path), encoding="utf-8")
-        path.chmod(0o755)
-        commands += [f"--cluster-generic-{name}-cmd", str(path)]
 
-    bench.snakemake("run", *PROFILES["cluster-generic"], *commands)
+    bench.snakemake("run", *PROFILES["cluster-generic"], *by_shell(tmp_path))
 
     assert bench.state()["complete"] is True
     assert len((tmp_path / "submitted").read_text().splitlines()) == 4
     assert set(bench.requests_by_run.values()) == {2}
+
+
+def test_a_stop_while_the_scheduler_is_asked_for_its_jobs_cancels_them_all_the_same(bench, tmp_path):
+    bench = once(bench)
+    script(bench, SILENCE)
+    for name in ("asked", "never"):
+        os.mkfifo(tmp_path / name)
+    with launched(bench, "run", *PROFILES["cluster-generic"], *by_shell(tmp_path, status=SLOW_STATUS)) as engine:
+        wait_for(lambda: len(under_way(bench)) == 2)
+        (tmp_path / "asked").read_text()
+        engine.send_signal(signal.SIGTERM)
+        output = engine.stdout.read()
+        assert engine.wait(timeout=SECONDS_TO_END) == 130
+        wait_for(lambda: left(bench) == [])
+    assert "stopping: cancelling 2 jobs\n" in output

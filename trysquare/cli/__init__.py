@@ -25,7 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    options = parser().parse_args(arguments)
+    made = parser()
+    options, unknown = made.parse_known_args(arguments)
+    if unknown:
+        launching = hasattr(options, "profile") and unknown[0].startswith("-")
+        hint = launches.hint(options, unknown) if launching else ""
+        made.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         return command(options)

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from trysquare import locks
 from trysquare.cli import engine
 from trysquare.cli.asked import filled, positive
 from trysquare.collecting import derive, problem_lines, status_line
@@ -83,7 +84,7 @@ def status(options: argparse.Namespace) -> int:
         print(f"{options.matrix}: {open_archive(options.matrix).standing()}")
         return 0
     state = derive(Layout(options.matrix), Matrix.load(Layout(options.matrix).plan))
-    print(status_line(options.matrix, state))
+    print(status_line(options.matrix, state, at_work=locks.at_work(Layout(options.matrix))))
     for line in problem_lines(state):
         print(f"  {line}")
     return 0

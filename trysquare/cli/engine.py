@@ -39,14 +39,14 @@ def become(argv: Sequence[str]) -> NoReturn:
     """Print a command line and hand over to it."""
     _refuse_place()
     signal.pthread_sigmask(signal.SIG_BLOCK, interrupt.REQUESTS)  # until trysquare.engine can answer them
-    _show(argv)
+    print(shown(argv), file=sys.stderr, flush=True)
     os.execv(argv[0], list(argv))
 
 
 def call(argv: Sequence[str]) -> int:
     """Print a command line and run it to its end; returns its exit code. A stop that is asked for here ends it too."""
     _refuse_place()
-    _show(argv)
+    print(shown(argv), file=sys.stderr, flush=True)
     with interrupt.handled():
         return interrupt.run(argv, stdin=subprocess.DEVNULL).returncode
 
@@ -64,5 +64,6 @@ def _refuse_place() -> None:
         )
 
 
-def _show(argv: Sequence[str]) -> None:
-    print(shlex.join(["snakemake", *argv[3:]]), file=sys.stderr, flush=True)
+def shown(argv: Sequence[str]) -> str:
+    """A command line as a person would type it."""
+    return shlex.join(["snakemake", *argv[3:]])

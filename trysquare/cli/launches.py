@@ -18,10 +18,10 @@ def register(commands: Any) -> None:
     """Add the commands of this module."""
     run = commands.add_parser("run", help="measure what is not measured yet, score it, and write the synthesis")
     _options(run)
-    run.set_defaults(command=launch)
+    run.set_defaults(command=launch, rehearse=False)
     rehearse = commands.add_parser("rehearse", help="the same with a scripted model, at no cost, under rehearsals/")
     _options(rehearse)
-    rehearse.set_defaults(command=lambda options: launch(options, rehearse=True))
+    rehearse.set_defaults(command=launch, rehearse=True)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -58,12 +58,12 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--dry-run", action="store_true", help="say what would be done; write nothing")
 
 
-def launch(options: argparse.Namespace, rehearse: bool = False) -> int:
+def launch(options: argparse.Namespace) -> int:
     """Do what the options say, by one command line of the engine or by several."""
-    config = settings(options, rehearse)
+    config = settings(options)
     overwrite: Sequence[str] = options.overwrite or ()
     said = overwrite or options.only or options.extend or options.until_complete or options.dry_run
-    if not said and not rehearse and asking.possible():
+    if not said and not options.rehearse and asking.possible():
         answer = asking.ask(_plans(config))
         if answer.abort:
             raise TrysquareError("nothing was done.")
@@ -82,13 +82,19 @@ def launch(options: argparse.Namespace, rehearse: bool = False) -> int:
     return engine.become(command)
 
 
-def settings(options: argparse.Namespace, rehearse: bool) -> dict[str, Any]:
+def settings(options: argparse.Namespace) -> dict[str, Any]:
     """The config of the engine that the options ask for."""
-    config = {"scenario": str(options.scenario), "rehearse": rehearse or None, "extend": options.extend or None}
+    config = {"scenario": str(options.scenario), "rehearse": options.rehearse or None, "extend": options.extend or None}
     config |= {key: getattr(options, key) for key in ("output", "repetitions", "concurrency", "timeout", "only")}
     if options.group_by_cell is not None:
         config["layout"] = "grouped" if options.group_by_cell else "blind"
     return {key: value for key, value in config.items() if value is not None}
+
+
+def hint(options: argparse.Namespace, unknown: Sequence[str]) -> str:
+    """What is said of options that are none of these commands: the engine may know them."""
+    command = engine.command("run", settings(options), options, unknown)
+    return f"\nAn option of Snakemake goes into a profile, or to Snakemake itself:\n  {engine.shown(command)}"
 
 
 def _plans(config: dict[str, Any]) -> tuple[runner.Plan, ...]:

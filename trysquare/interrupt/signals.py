@@ -25,13 +25,14 @@ REQUESTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Handler = Callable[[int, FrameType | None], None]
 
 _callbacks: list[Callable[[], object]] = []
-_deferring: list[list[int]] = []
+_deferring: list[object] = []
+_deferred: list[int] = []
 _watchdogs: list[threading.Timer] = []
 
 
 def stopping() -> bool:
-    """Whether a stop was asked for."""
-    return REGISTRY.stopping
+    """Whether a stop was asked for, be it one that still waits."""
+    return REGISTRY.stopping or bool(_deferred)
 
 
 def signalled() -> int | None:
@@ -53,6 +54,7 @@ def reset() -> None:
     while _watchdogs:
         _watchdogs.pop().cancel()
     _callbacks.clear()
+    _deferred.clear()
     REGISTRY.stopping, REGISTRY.signum = False, None
 
 
@@ -178,9 +180,10 @@ def forward() -> None:
 
     def pass_on(signum: int, frame: FrameType | None) -> None:
         nonlocal asked
+        _deferred.append(signum)
         if _deferring:
-            _deferring[-1].append(signum)
             return
+        _deferred.clear()
         REGISTRY.shut(signum)
         send(REGISTRY.below(), signal.SIGTERM)
         now = time.monotonic()
@@ -211,14 +214,14 @@ def insist() -> None:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Hold what `forward` answers a signal with until the end of the block, which must be short."""
-    waiting: list[int] = []
-    _deferring.append(waiting)
+    """Hold what `forward` answers a signal with until no thread is in such a block, which must be short."""
+    block = object()
+    _deferring.append(block)
     try:
         yield
     finally:
-        _deferring.remove(waiting)
-        for signum in waiting[:1]:
+        _deferring.remove(block)
+        for signum in () if _deferring else _deferred[:1]:
             signal.raise_signal(signum)
 
 

@@ -18,11 +18,12 @@ SHOWN = 240
 
 
 def incomplete_note(
-    counts: Mapping[str, int], reasons: Sequence[str] = (), act: str = "launch the target `run` again"
+    counts: Mapping[str, int], reasons: Sequence[str] = (), act: str | None = "launch the target `run` again"
 ) -> str:
     """The one line an incomplete matrix gets instead of a synthesis; empty when every run is valid.
 
-    `reasons` are those of the runs that a validator failed; the line says the most frequent one. `act` completes it.
+    `reasons` are those of the runs that a validator failed; the line says the most frequent one. `act` completes it,
+    and is None while a launch is at work.
     """
     said = {state: f"{counts[state]} {label}" for state, label in LABELS.items() if counts.get(state)}
     if not said:
@@ -38,7 +39,10 @@ def incomplete_note(
     remedy = "`trysquare status` names the remedy of each damaged run"
     if said.keys() == {"damaged"}:
         return f"incomplete, {valid} of {total} runs valid, {parts}; no synthesis: {remedy}"
-    line = f"incomplete, {valid} of {total} runs valid, {parts}; no synthesis: {act} to complete it"
+    if act is None:
+        line = f"incomplete, {valid} of {total} runs valid, {parts}; no synthesis yet: it is being run now"
+    else:
+        line = f"incomplete, {valid} of {total} runs valid, {parts}; no synthesis: {act} to complete it"
     return f"{line}; {remedy}" if "damaged" in said else line
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trysquare import locks
 from trysquare.collecting import State, derive, status_line
 from trysquare.errors import TrysquareError
 from trysquare.files import digest
@@ -89,7 +90,7 @@ class Watcher:
             key=self.key,
             name=self.layout.root.name,
             title=state.matrix.experiment.title,
-            status=status_line(self.layout.root.name, state),
+            status=status_line(self.layout.root.name, state, at_work=locks.at_work(self.layout)),
             complete=state.complete,
             rehearsed=state.rehearsed,
             cells=tuple(_cells(state, Counter(beat.cell for beat, _ in flying))),
