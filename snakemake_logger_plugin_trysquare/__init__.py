@@ -15,12 +15,13 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from snakemake_logger_plugin_trysquare.reasons import why_failed
 from trysquare.errors import ArchiveError
 from trysquare.files import read_json, read_lines
 from trysquare.holding import NOT_STARTED
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
-from trysquare.measure.stream import counted, first_few, one_line
+from trysquare.measure.stream import counted, first_few
 from trysquare.progress import Bar, Segment, clock, eta_seconds, start, wanted
 
 PAID = ("measure",)
@@ -31,15 +32,6 @@ SCORED = "score_run"
 
 STAGES = {"measure": "measured", SCORED: "scored"}
 """The rules that have a count of their own beside the bar, and what they are called there."""
-
-SHOWN = 300
-"""Characters that are shown of what an executor says."""
-
-HINTS = (
-    "Detailed failure reason unavailable (status command is not 'sacct').",
-    "For further error details see the cluster/cloud log and the log files of the involved rule(s).",
-)
-"""What executors add to every failure, whatever it was."""
 
 REPEATED = "CalledProcessError in file"
 """What the engine says of every failed job beside its event: the command line, which says nothing of the reason."""
@@ -177,7 +169,7 @@ class LogHandler(LogHandlerBase):
         wildcards = (job.wildcards if job else None) or {}
         matrix, directory = wildcards.get("matrix", ""), wildcards.get("run", "")
         run_id, cell = Path(directory).name, self._cell(matrix, directory) if directory else ""
-        why = _why([str(name) for name in (job.log if job else None) or []], record).removeprefix(f"{run_id}: ")
+        why = why_failed([str(name) for name in (job.log if job else None) or []], record).removeprefix(f"{run_id}: ")
         rule = job.rule_name if job else "job"
         named = "  ".join(filter(None, [cell, run_id, rule] if directory else [matrix, rule]))
         reason = why.partition("  (log: ")[0].replace(run_id, "")
@@ -277,29 +269,3 @@ class LogHandler(LogHandlerBase):
 
 def _tokens(usage: Mapping[str, float]) -> str:
     return f"{usage['input']:,} in / {usage['output']:,} out".replace(",", " ")
-
-
-def _why(logs: list[str], record: Any) -> str:
-    """Why a job failed: the last line of its log, and what the executor says, whose job may never have begun."""
-    last = _last_line(logs)
-    # A submission that failed is followed by the whole command, indented.
-    refused = one_line((getattr(record, "rule_msg", None) or "").partition("\n    ")[0])
-    for hint in HINTS:
-        refused = refused.replace(hint, "").strip()
-    said = [f"{refused[: SHOWN - 3]}..." if len(refused) > SHOWN else refused] if refused else []
-    number = str((getattr(record, "aux", None) or {}).get("external_jobid") or "")
-    if number and number not in refused:
-        said.append(f"job {number} of the cluster")
-    return "; ".join([*([last] if last else []), *said]) or f"no reason given  (log: {', '.join(logs) or 'none'})"
-
-
-def _last_line(logs: list[str]) -> str:
-    """The last line of a job's log, and where the log is; empty when it says nothing."""
-    for name in logs:
-        try:
-            lines = Path(name).read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        except FileNotFoundError:
-            continue
-        if lines:
-            return f"{lines[-1]}  (log: {name})"
-    return ""

@@ -114,8 +114,8 @@ def test_one_reason_for_which_scoring_fails_in_many_runs_is_said_once_and_the_ru
     emit(handler, LogEvent.ERROR, logging.ERROR, "Exiting because a job execution failed.")
     handler.close()
     assert capsys.readouterr().err.splitlines()[1:] == [
-        f"[1/7] failed  score_run rule_off/0123abc1: 0123abc1: script: no in_scope  (log: {tmp_path}/1.log)",
-        f"[2/7] failed  score_run rule_off/0123abc2: 0123abc2: script: other  (log: {tmp_path}/2.log)",
+        f"[1/7] failed  rule_off  0123abc1  score_run: script: no in_scope  (log: {tmp_path}/1.log)",
+        f"[2/7] failed  rule_off  0123abc2  score_run: script: other  (log: {tmp_path}/2.log)",
         "failed  score_run of 5 more runs, like 0123abc1: 0123abc3, 0123abc4, 0123abc5 and 2 more",
         "Exiting because a job execution failed.",
     ]
