@@ -63,7 +63,8 @@ class _Follower:
 
     def cancel(self) -> None:
         """Cancel what was submitted and has not ended; schedulers take their time, so it is said before."""
-        jobs = [self.submitted[job] for job in self.scheduler.running if job in self.submitted]
+        running = getattr(self.scheduler, "running", self.submitted)  # to cancel too many harms nothing, too few would
+        jobs = [self.submitted[job] for job in running if job in self.submitted]
         cancels = getattr(self.executor.executor_settings, "cancel_cmd", True)
         number = counted(len(jobs), "job")
         self.executor.logger.warning(f"stopping: {f'cancelling {number}' if cancels else f'{number} left to end'}")
