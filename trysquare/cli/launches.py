@@ -93,7 +93,7 @@ def settings(options: argparse.Namespace) -> dict[str, Any]:
 
 def hint(options: argparse.Namespace, unknown: Sequence[str]) -> str:
     """What is said of options that are none of these commands: the engine may know them."""
-    command = engine.command("run", settings(options), options, unknown)
+    command = engine.command("run", {**settings(options), "overwrite": options.overwrite}, options, unknown)
     return f"\nAn option of Snakemake goes into a profile, or to Snakemake itself:\n  {engine.shown(command)}"
 
 
