@@ -1,52 +1,22 @@
 """Archives of the original trysquare: read from their folder alone, with a scenario where it takes one, unchanged."""
 
-import json
 import shutil
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from originals import made, pristine
 
 import trysquare
-from tests.foreign import CELLS, MODEL, Original, git, original, session
+from tests.foreign_runs import CELLS, MODEL
 from trysquare import cli
-from trysquare.errors import ArchiveError, RepoError
+from trysquare.errors import ArchiveError
 from trysquare.parity import layer4
 from trysquare.readers import open_archive
 from trysquare.readers.pages import render_original
-from trysquare.readers.replaying import replay_original, rescore_original
-from trysquare.readers.trees import ground, rebuild_original
 from trysquare.table import group, score_rows
 
-
-@pytest.fixture(scope="module")
-def pristine(tmp_path_factory: pytest.TempPathFactory) -> Original:
-    return original(tmp_path_factory.mktemp("original"), repetitions=3)
-
-
-@pytest.fixture(scope="module")
-def single(tmp_path_factory: pytest.TempPathFactory) -> Original:
-    return original(tmp_path_factory.mktemp("single"), repetitions=1)
-
-
-@pytest.fixture
-def made(pristine: Original, tmp_path: Path) -> Original:
-    return copied(pristine, tmp_path / "there")
-
-
-@pytest.fixture
-def small(single: Original, tmp_path: Path) -> Original:
-    """One run a cell, for what takes a clone of each."""
-    return copied(single, tmp_path / "there")
-
-
-def copied(pristine: Original, root: Path) -> Original:
-    """A copy of an archive, and of its repository, scenario and machine file."""
-    shutil.copytree(pristine.root.parent, root)
-    machine = root / "trysquare.toml"
-    machine.write_text(machine.read_text().replace(str(pristine.root.parent), str(root)))
-    return Original(root / pristine.root.name, root / "scenario.toml", pristine.runs)
+__all__ = ["made", "pristine"]
 
 
 def test_everything_a_table_needs_is_read_from_the_folder_alone(made):
@@ -237,195 +207,3 @@ def test_an_incomplete_archive_gets_no_synthesis(made, tmp_path):
     with pytest.raises(ArchiveError, match="incomplete, 8 of 9 runs valid, 1 empty"):
         render_original(open_archive(made.root), made.scenario, tmp_path)
     assert not (tmp_path / "synthesis.md").exists()
-
-
-# The smoke pass
-
-
-def test_the_smoke_pass_holds_on_a_sound_archive(made, capsys):
-    before = made.bytes()
-    report = layer4(made.root)
-    assert report.problems == [] and report.observed[0] == "9 of 9 runs valid"
-    assert cli.main(["parity", "--smoke", str(made.root)]) == 0
-    assert "smoke: holds" in capsys.readouterr().out
-    assert made.bytes() == before
-
-
-def test_a_session_that_ran_at_another_level_is_noticed(made):
-    run = next(run for run in made.runs if run.cell == "+réflexion")
-    [path] = (made.directory(run) / "session").iterdir()
-    path.write_text(session(run.turns, "off"), encoding="utf-8")
-    [problem] = layer4(made.root).problems
-    assert problem == f"{run.id} (+réflexion): declares thinking high, and {path.name} recorded off"
-
-
-def test_a_level_that_changed_during_a_run_is_noticed(made):
-    run = made.runs[0]
-    [path] = (made.directory(run) / "session").iterdir()
-    path.write_text(path.read_text(encoding="utf-8") + session([], "high"), encoding="utf-8")
-    assert any("recorded off and high" in problem for problem in layer4(made.root).problems)
-
-
-def test_a_model_the_pattern_does_not_name_is_noticed(made):
-    run = made.runs[0]
-    [path] = (made.directory(run) / "session").iterdir()
-    path.write_text(session(run.turns, "off", model="fallback-1"), encoding="utf-8")
-    [problem] = layer4(made.root).problems
-    assert problem == f"{run.id} (base): asked for the model maker-4, and fallback-1 answered"
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("diff.patch", "lacks diff.patch"),
-        ("configuration.json", "lacks configuration.json"),
-        ("validation/script.json", "lacks validation/script.json"),
-        ("validation/script/context.json", "lacks validation/script/context.json"),
-    ],
-)
-def test_a_file_a_run_owes_is_missed(made, name, said):
-    (made.directory(made.runs[0]) / name).unlink()
-    assert any(said in problem for problem in layer4(made.root).problems)
-
-
-def test_a_session_is_owed_for_every_attempt(made):
-    run = next(run for run in made.runs if run.attempts == 2)
-    sorted((made.directory(run) / "session").iterdir())[0].unlink()
-    [problem] = layer4(made.root).problems
-    assert problem == f"{run.id} (base): has 1 session for 2 attempts"
-
-
-def test_what_a_complete_matrix_owes_is_missed_and_a_run_that_is_not_valid_too(made, capsys):
-    (made.root / "synthesis.md").unlink()
-    assert layer4(made.root).problems == ["the matrix lacks synthesis.md"]
-    made.edit("state.json", lambda state: state["runs"][made.runs[0].id].update(state="empty"))
-    assert f"{made.runs[0].id} (base): is empty" in layer4(made.root).problems
-    assert cli.main(["parity", "--smoke", str(made.root)]) == 1
-
-
-def test_a_version_of_the_agent_that_changed_is_noticed(made):
-    def versions(rows: list[dict]) -> None:
-        for row in rows:
-            row["agent_version"] = "1.5.0" if row is rows[0] else "1.6.0"
-
-    made.edit("measures.json", versions)
-    assert "the version of the agent is not constant: 1.5.0, 1.6.0" in layer4(made.root).problems
-
-
-def test_trees_left_in_the_work_directory_are_noticed(made, tmp_path):
-    (tmp_path / "work/trees" / f"{made.runs[0].id}-abc").mkdir(parents=True)
-    assert layer4(made.root, tmp_path / "work").problems[-1].startswith("1 tree left in ")
-    assert layer4(made.root, tmp_path / "elsewhere").problems == []
-
-
-# Trees and verdicts
-
-
-def test_a_tree_is_the_etalon_with_the_patch_of_its_run(made, tmp_path):
-    archive = open_archive(made.root)
-    with ground(made.scenario) as prepared:
-        for beyond in (True, False):
-            run = next(run for run in made.runs if run.beyond is beyond)
-            archived = next(archived for archived in archive.runs if archived.id == run.id)
-            tree = rebuild_original(prepared, archived, tmp_path / run.id)
-            assert (tree / "counter.py").read_text().endswith("return n + 1\n")
-            assert (tree / "theme.py").read_text() == f"BLUE = {2 if beyond else 1}\n"
-            assert git(tree, "diff", "--binary") == archived.files.patch.read_bytes()
-        work = prepared.work
-    assert not work.exists()
-
-
-def test_a_run_that_was_given_other_files_is_not_rebuilt(made, tmp_path):
-    run = made.runs[0]
-    made.edit(f"runs/base/{run.id}/configuration.json", lambda said: said.update(given=["probe.py"]))
-    archived = next(archived for archived in open_archive(made.root).runs if archived.id == run.id)
-    with (
-        ground(made.scenario) as prepared,
-        pytest.raises(RepoError, match=r'was given "probe.py" and the scenario gives none'),
-    ):
-        rebuild_original(prepared, archived, tmp_path / "work")
-
-
-def test_a_replay_rebuilds_every_tree_with_a_context_and_leaves_the_archive_as_it_is(small):
-    before = small.bytes()
-    (small.directory(small.runs[0]) / "diff.patch").write_text("--- a\n")
-    lines = list(replay_original(open_archive(small.root), small.scenario))
-    assert sum(line.startswith("damaged: ") for line in lines) == 1 and len(lines) == 3
-    [line] = [line for line in lines if line.startswith(small.runs[1].id)]
-    tree = Path(line.split(": ", 1)[1])
-    context = json.loads((tree.parent / "context/context.json").read_text())
-    assert context["repo"] == str(tree) and context["cell"] == small.runs[1].cell
-    assert Path(context["response"]).read_text() == f"Turn {len(small.runs[1].turns)}."
-    assert Path(context["prompt"]).read_text() == "The counter goes down. Fix it."
-    assert {**small.bytes(), f"runs/base/{small.runs[0].id}/diff.patch": b""} == {
-        **before,
-        f"runs/base/{small.runs[0].id}/diff.patch": b"",
-    }
-
-
-def test_the_command_replays_an_archive_without_a_plan_when_it_is_given_the_scenario(small, tmp_path, capsys):
-    assert cli.main(["replay", str(small.root)]) == 1
-    assert "add --scenario FILE" in capsys.readouterr().err
-    other = tmp_path / "machine.toml"
-    other.write_text((small.scenario.parent / "trysquare.toml").read_text())
-    (small.scenario.parent / "trysquare.toml").unlink()
-    arguments = ["replay", str(small.root), "--scenario", str(small.scenario), "--machine-file", str(other)]
-    assert cli.main(arguments) == 0
-    trees = [Path(line.split(": ", 1)[1]) for line in capsys.readouterr().out.splitlines()]
-    assert len(trees) == 3 and all((tree / "counter.py").exists() for tree in trees)
-
-
-def test_a_rescoring_that_finds_the_same_changes_no_byte_of_the_measures(small):
-    before = small.bytes()
-    assert list(rescore_original(open_archive(small.root), small.scenario)) == []
-    after = small.bytes()
-    reasons = {run["id"]: run["reasons"] for run in json.loads(before["measures.json"])}
-    rows = json.loads(after["measures.json"])
-    assert [{**row, "reasons": reasons[row["id"]]} for row in rows] == json.loads(before["measures.json"])
-    assert {name for name in before if after[name] != before[name]} <= {"measures.json"}
-    assert set(after) == set(before)
-
-
-def test_a_rescoring_with_another_validator_changes_verdicts_alone_and_names_what_is_lost(small):
-    before = json.loads((small.root / "measures.json").read_text())
-    validator = small.scenario.parent / "validator.py"
-    validator.write_text(validator.read_text().replace('"in_scope": not beyond', '"in_scope": beyond'))
-    small.scenario.write_text(small.scenario.read_text().replace(', "issues"]', "]"))
-    validator.write_text(
-        validator.read_text().replace('        "issues": sorted(f"#{name}" for name in beyond),\n', "")
-    )
-    lines = list(rescore_original(open_archive(small.root), small.scenario))
-    assert lines == [
-        "not declared, and no longer returned: issues; it had values in 3 runs of 3 cells "
-        f"({', '.join(row['id'] for row in before)})"
-    ]
-    rows = json.loads((small.root / "measures.json").read_text())
-    for old, new in zip(before, rows, strict=True):
-        assert new["metrics"]["in_scope"] is not old["metrics"]["in_scope"]
-        assert {key: new[key] for key in ("id", "usage", "duration", "attempts")} == {
-            key: old[key] for key in ("id", "usage", "duration", "attempts")
-        }
-    stored = json.loads((small.directory(small.runs[0]) / "validation/script.previous.json").read_text())
-    assert stored["metrics"] == small.runs[0].metrics
-
-
-def test_a_validator_that_fails_makes_its_run_invalid_and_keeps_the_verdict_before(small):
-    validator = small.scenario.parent / "validator.py"
-    broken = next(run for run in small.runs if run.beyond)
-    validator.write_text(validator.read_text().replace("    fixed =", "    assert not beyond\n    fixed ="))
-    list(rescore_original(open_archive(small.root), small.scenario))
-    archive = open_archive(small.root)
-    states = {archived.id: archived.state for archived in archive.runs}
-    assert {states[run.id] for run in small.runs if run.beyond} == {"validator_failed"}
-    assert {states[run.id] for run in small.runs if not run.beyond} == {"valid"}
-    assert "exited" in next(row for row in archive.rows if row.id == broken.id).detail
-    assert (small.directory(broken) / "validation/script.previous.json").exists()
-
-
-def test_runs_that_produced_nothing_are_left_alone_by_a_rescoring(small):
-    run = small.runs[0]
-    small.edit("state.json", lambda state: state["runs"][run.id].update(state="empty", detail="no tokens consumed"))
-    small.edit("measures.json", lambda rows: rows[0].update(state="empty", metrics={}))
-    list(rescore_original(open_archive(small.root), small.scenario))
-    archived = next(archived for archived in open_archive(small.root).runs if archived.id == run.id)
-    assert archived.state == "empty" and archived.run.metrics == {}

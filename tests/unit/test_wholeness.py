@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 import trysquare
-from tests.foreign import session
+from tests.foreign_runs import session
 from tests.matrices import CELLS, LAUNCHES, matrix, rows
 from trysquare import archive, cli, files
 from trysquare.errors import ArchiveError
