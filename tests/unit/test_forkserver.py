@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from interrupting import eventually
 
-from tests.unit.test_interrupt import eventually
 from trysquare import forkserver
 
 JOB = """
