@@ -1,11 +1,11 @@
 """Resolving a scenario into the frozen plan."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from scenarios import git, place, repository, scenario, small, write
+from plans import here, origin, planned
+from scenarios import git, scenario, small, write
 
 from trysquare import runner
 from trysquare.config import Config, load
@@ -15,21 +15,7 @@ from trysquare.matrix import Matrix
 from trysquare.outputs import experiment_name
 from trysquare.scenario import load as load_scenario
 
-
-@pytest.fixture(scope="module")
-def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return repository(tmp_path_factory.mktemp("origin") / "repo")
-
-
-@pytest.fixture
-def here(tmp_path: Path, origin: Path) -> Path:
-    shutil.copytree(origin, tmp_path / "repo")
-    return place(tmp_path)
-
-
-def planned(path: Path, **settings: Any) -> runner.Plan:
-    output = str(path.parent / "results")
-    return runner.resolve_all(runner.Settings.of({"scenario": str(path), "output": output, **settings}))[0]
+__all__ = ["here", "origin"]
 
 
 def test_a_plan_is_frozen_down_to_bytes_and_survives_its_file(here: Path) -> None:
@@ -154,68 +140,6 @@ def test_an_archived_text_is_the_file_byte_for_byte(here: Path) -> None:
     assert plan.bricks[plan.matrix.cells["nothing / off"].prompt] == b"one\r\ntwo \xc3\xa9\r\n"
 
 
-def scored(here: Path, raw: dict[str, Any]) -> dict[str, str]:
-    return {name: found.digest for name, found in planned(write(here, raw)).matrix.validators.items()}
-
-
-@pytest.mark.parametrize("name", ["validator.py", "data/expected.json", "setup.sh"])
-def test_editing_what_a_script_reads_scores_it_again(here: Path, name: str) -> None:
-    before = scored(here, scenario())
-    (here / name).write_text((here / name).read_text() + "\n")
-    after = scored(here, scenario())
-    assert after["script"] != before["script"] and after["judge"] == before["judge"]
-
-
-@pytest.mark.parametrize(
-    ("key", "value"), [("test_command", "make"), ("prepare", ["make"]), ("artefacts", ["x"]), ("prepare", None)]
-)
-def test_what_the_task_says_about_scoring_scores_again_but_never_a_judge(here: Path, key: str, value: object) -> None:
-    before, raw = scored(here, scenario()), scenario()
-    if value is None:
-        del raw["task"][key]
-    else:
-        raw["task"][key] = value
-    after = scored(here, raw)
-    assert {name for name in before if after[name] != before[name]} == {"script", "custom-metrics"}
-
-
-def test_metrics_timeouts_and_what_is_measured_score_nothing_again(here: Path) -> None:
-    before, raw = scored(here, scenario()), scenario()
-    raw["validation"][0] = {**raw["validation"][0], "metrics": ["delivered", "tests", "more"], "timeout": 5}
-    raw["agent"]["thinking"] = "low"
-    raw["verdict"]["draws"] = 500
-    assert scored(here, raw) == before
-
-
-def test_a_judge_is_never_due_again_but_says_what_it_judges_by(here: Path) -> None:
-    path = write(here, scenario())
-    before = planned(path).matrix.validators["judge"]
-    (here / "rubric.md").write_text("Is it short?\n")
-    after = planned(path).matrix.validators["judge"]
-    assert after.digest == before.digest and after.settings["criteria"] != before.settings["criteria"]
-    assert after.timeout == 60.0
-
-
-def test_a_validator_keeps_how_its_inputs_lie_around_it(here: Path) -> None:
-    (here / "shared").mkdir()
-    (here / "shared/score.py").write_text("print('{}')\n")
-    raw = small()
-    raw["validation"][0] |= {"command": "shared/score.py", "inputs": ["data"]}
-    found = planned(write(here, raw)).matrix.validators["script"]
-    assert (found.command, sorted(found.tree)) == ("shared/score.py", ["data/expected.json", "shared/score.py"])
-    raw["validation"][0]["inputs"] = []
-    found = planned(write(here, raw)).matrix.validators["script"]
-    assert (found.command, sorted(found.tree)) == ("score.py", ["score.py"])
-
-
-def test_custom_metrics_carry_their_prefix_and_assertions(here: Path) -> None:
-    raw = scenario()
-    raw["validation"][2] |= {"name": "perf", "metrics": ["perf.passed", "perf.assert.speed"]}
-    found = planned(write(here, raw)).matrix.validators["perf"]
-    assert found.settings["prefix"] == "perf." and found.settings["path"] == "out/metrics.json"
-    assert found.settings["assertions"][0]["metric"] == "speed" and found.settings["assertions"][0]["min"] == 3
-
-
 def test_a_rehearsal_writes_elsewhere_and_its_script_is_part_of_every_fingerprint(here: Path) -> None:
     path = write(here, small())
     plain, played = planned(path), planned(path, rehearse=True)
@@ -307,42 +231,3 @@ def test_every_referenced_path_is_listed_with_its_place(here: Path) -> None:
     (here / "rubric.md").unlink()
     with pytest.raises(TrysquareError, match="rubric"):
         runner.preflight(found, here)
-
-
-def test_the_header_says_what_a_launch_will_do_and_may_cost(here: Path) -> None:
-    raw = small(protocol={"repetitions": 4, "concurrency": 3, "timeout": 600})
-    raw["validation"].append({"mode": "form", "metrics": ["clear"]})
-    text = "\n".join(runner.header(planned(write(here, raw), repetitions=2)))
-    assert "2 cells x 2 repetitions = 4 runs: 4 to perform, 0 kept" in text
-    assert "OVERRIDE: repetitions 4 -> 2" in text
-    assert "3 at a time, 600 s each, 3 attempts; at most 20 min" in text
-    assert "spend: no estimate, nothing of this experiment is archived yet" in text
-    assert "isolation: none; layout: blind" in text
-    assert "form: 4 of 4 pending" in text
-    assert "REHEARSAL" not in text
-    assert "REHEARSAL: a script plays" in "\n".join(runner.header(planned(write(here, raw), rehearse=True)))
-
-
-def test_the_header_says_how_each_text_was_read(here: Path) -> None:
-    (here / "README").write_text("é" * 1204)
-    several = {"plain": {}, "x": {"prompt": "Fix it."}, "y": {"prompt": "README", "system": "prompts/fix.md"}}
-    lines = runner.header(planned(write(here, small(variants=several))))
-    assert [line for line in lines if line.startswith(("prompt", "system", "context"))] == [
-        'prompt of "plain": text, 16 characters',
-        'prompt of "x": text, 7 characters',
-        'prompt of "y": README, 1 204 characters',
-        'system of "y": prompts/fix.md, 17 characters',
-    ]
-    assert "prompt: text, 16 characters" in runner.header(planned(write(here, small())))
-    many = small(variants={name: {"context": "context/rule.md"} for name in "abcde"} | {"plain": {}})
-    found = runner.header(planned(write(here, many)))
-    assert 'context of "a", "b", "c" and 2 more: context/rule.md, 23 characters' in found
-
-
-def test_the_header_says_which_judges_can_tell_the_treatment(here: Path) -> None:
-    raw = scenario()
-    text = "\n".join(runner.header(planned(write(here, raw))))
-    assert "! judge is only partially blind: prompt varies between cells" in text
-    raw["validation"][1] |= {"pieces": ["diff"], "model": "large"}
-    text = "\n".join(runner.header(planned(write(here, raw))))
-    assert "judge: blind over 6 cells (pieces: diff)" in text and "the model under test" in text
