@@ -71,11 +71,9 @@ ASKED = {
 
 def test_every_signal_ends_everything_and_the_last_launch_completes(slow):
     """One matrix and one launch per way of asking; each launch finishes a run or two before it is asked."""
-    slow.edit("scenario.toml", "repetitions = 2", "repetitions = 6")
-    many, kept = replace(slow, repetitions=6), {}
+    slow.edit("scenario.toml", "repetitions = 2", "repetitions = 12")
+    many, kept = replace(slow, repetitions=12), {}
     for how, (number, whom, times) in ASKED.items():
-        if signal.getsignal(number) is signal.SIG_IGN:  # as under nohup, and inherited by what is started here
-            continue
         with launched(many, "run") as engine:
             until(engine, " ok ")
             processes = below(engine)
@@ -96,8 +94,6 @@ def test_every_signal_ends_everything_and_the_last_launch_completes(slow):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 @pytest.mark.parametrize("told", ["snakemake -s", "Using "], ids=["being started", "loaded"])
 def test_a_launch_that_has_barely_begun_is_ended_without_a_traceback(bench, number, told):
-    if signal.getsignal(number) is signal.SIG_IGN:
-        pytest.skip(f"{number.name} is ignored here, as under nohup")
     command = [sys.executable, "-c", "from trysquare.cli import main; raise SystemExit(main())", "run", "scenario.toml"]
     with launched(bench, command=command) as engine:
         until(engine, told)

@@ -125,7 +125,7 @@ def test_one_misspelt_metric_is_one_line_for_each_metric_it_takes_away_and_the_c
     lost = [line for line in lines if line.startswith("lost: ")]
     assert [line.split()[1] for line in lost] == ["delivered", "in_scope", "tests"]
     assert all(" of 4 runs of 2 cells (" in line and meant in line for line in lost)
-    [first] = [line for line in lines if "] failed  score_run " in line]
+    [first] = [line for line in lines if "] failed  " in line and "  score_run: " in line]
     [others] = [line for line in lines if line.startswith("failed  score_run of 3 more runs, like ")]
     assert meant in first and others.split(", like ")[1][:8] in first
     [told] = finished.trysquare("status", str(finished.matrix)).splitlines()[1:]
