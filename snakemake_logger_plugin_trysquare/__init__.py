@@ -16,6 +16,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_trysquare.reasons import why_failed
+from trysquare import interrupt
 from trysquare.errors import ArchiveError
 from trysquare.files import read_json, read_lines
 from trysquare.holding import NOT_STARTED
@@ -35,6 +36,9 @@ STAGES = {"measure": "measured", SCORED: "scored"}
 
 REPEATED = "CalledProcessError in file"
 """What the engine says of every failed job beside its event: the command line, which says nothing of the reason."""
+
+SAID_ALREADY = ("Exiting because a job execution failed", "At least one job did not complete successfully")
+"""What the engine says at the end of a launch with failed jobs, each of which was told with its reason."""
 
 
 @dataclass
@@ -86,7 +90,8 @@ class LogHandler(LogHandlerBase):
             if REPEATED not in text:
                 if record.levelno >= logging.ERROR:
                     self._say_alike()
-                self._say(text)
+                if not any(said in text for said in SAID_ALREADY):
+                    self._say(text)
 
     def close(self) -> None:
         """Give the terminal back."""
@@ -162,9 +167,11 @@ class LogHandler(LogHandlerBase):
         return "  ".join([f"{self._position()} ok", *said, *cut])
 
     def _job_error(self, record: Any) -> None:
-        tally = self._tally(record.jobid)
         self._running.discard(record.jobid)
-        tally.failed += 1
+        if interrupt.stopping():
+            self._show()  # the job was stopped, which is no failure
+            return
+        self._tally(record.jobid).failed += 1
         job = self._jobs.get(record.jobid)
         wildcards = (job.wildcards if job else None) or {}
         matrix, directory = wildcards.get("matrix", ""), wildcards.get("run", "")

@@ -17,6 +17,8 @@ from trysquare.measure import Run
 from trysquare.outputs import LABELS, cell_dir, incomplete_note
 from trysquare.recorded import Found, find, find_empty
 
+TO_RENDER = "the target `render` writes the synthesis from them"
+
 
 @dataclass(frozen=True)
 class State:
@@ -97,15 +99,24 @@ def collect(layout: Layout) -> State:
     matrix = Matrix.load(layout.plan)
     state = derive(layout, matrix)
     changed = write_json(layout.measures, [run.row() for run in state.runs])
+    if changed and state.complete:
+        _supersede(layout)
     if changed or not layout.parquet.exists():
         _write_parquet(layout, state)
-    if changed:
-        for pointer in layout.ledger.glob("re*.*"):  # of pages that rest on other measures now
-            pointer.unlink()
     write_json(layout.state, _state_json(layout, state))
     if not state.complete:
         withhold(layout, state)
     return state
+
+
+def _supersede(layout: Layout) -> None:
+    """Replace each page of a matrix by the line that it rests on other measures than there are now."""
+    for pointer in layout.ledger.glob("re*.*"):
+        pointer.unlink()
+    for page in (layout.synthesis, *layout.root.glob("synthesis_ref-*.md")):
+        if page.exists():
+            page.with_suffix(".html").unlink(missing_ok=True)
+            write_text(page, f"{layout.root}: its measures have changed; {TO_RENDER}\n")
 
 
 def withhold(layout: Layout, state: State, why: str = "") -> None:
@@ -126,6 +137,19 @@ def status_line(directory: str | Path, state: State, *, at_work: bool = False) -
     return "; ".join([f"{directory}: {standing}", *answers])
 
 
+def closing(directory: str | Path, state: State, *, at_work: bool = False, published: bool = False) -> str:
+    """The line of `status_line`, and where the synthesis of a complete matrix is, or what writes it.
+
+    It was `published` where the launch that says this had it written; if it is not there then, that failed.
+    """
+    line, layout = status_line(directory, state, at_work=at_work), Layout(Path(directory))
+    if not state.complete or at_work or state.matrix.imported is not None:
+        return line
+    if (page := layout.synthesis.with_suffix(".html")).exists():
+        return f"{line}; open {page}"
+    return f"{line}; {'no synthesis was written: the failed line above says why' if published else TO_RENDER}"
+
+
 def problem_lines(state: State) -> list[str]:
     """A line for every reason why recorded runs are not valid, with the runs it is said of."""
     found: dict[tuple[str, str], list[Run]] = {}
@@ -142,7 +166,8 @@ def _incomplete(state: State, at_work: bool) -> str:
     told = [run.detail for run in recorded if state.standing(run) == "validator_failed"]
     owing = {problem.rejudge for each in state.found.values() for problem in each.problems}
     judges = [name for name in state.matrix.validators if name in owing]
-    act = f"launch the target `run` with {rounds.again(judges)}" if judges else "launch the target `run` again"
+    settings = ["--config rehearse=true"] * state.matrix.played + [rounds.again(judges)] * bool(judges)
+    act = f"launch the target `run` with {' '.join(settings)}" if settings else "launch the target `run` again"
     if told and not judges:
         act = f"correct the validator if it is at fault, {act}"
     return incomplete_note(counts, told, None if at_work else act)

@@ -17,7 +17,7 @@ from trysquare import (
     runner,
     workplace,
 )
-from trysquare.collecting import collect
+from trysquare.collecting import closing, collect
 from trysquare.invocation import refusing
 from trysquare.layout import Layout
 from trysquare.losses import lost
@@ -144,6 +144,7 @@ class Launch(Targets):
             state = collect(Layout(Path(directory)))
             for sentence in lost(self._before.get(directory, ()), state.scored, state.matrix.declared):
                 print(sentence, flush=True)
-            print(launching.closing(directory, state), flush=True)
+            published = "run" in self._asked and not interrupt.stopping()
+            print(closing(directory, state, published=published), flush=True)
         if interrupt.stopping():
             sys.exit(interrupt.INTERRUPTED)

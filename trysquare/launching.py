@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from trysquare import agent, capacity, carrying, locks, remote, runner
-from trysquare.collecting import State, status_line
 from trysquare.errors import ArchiveError, TrysquareError
 from trysquare.files import append_line, write_bytes
 from trysquare.layout import Layout
@@ -93,18 +92,10 @@ def freeze(plan: runner.Plan, line: Mapping[str, Any] | None, workflow: Any) -> 
     verdict = plan.matrix.verdict
     asked = {"criterion": verdict.criterion, "validity": list(verdict.validity), "reference": verdict.reference}
     append_line(layout.launches, {**line, **load, **asked})
+    if gone := runner.measured_before(plan):
+        append_line(layout.launches, {"kind": "gone", "started": line["started"], "runs": gone})
     if plan.carried is not None:
         append_line(layout.launches, carrying.line(plan.carried, line))
-
-
-def closing(directory: str, state: State) -> str:
-    """How far a matrix is at the end of a launch, and where its page is."""
-    line, layout = status_line(directory, state), Layout(Path(directory))
-    page = layout.synthesis.with_suffix(".html")
-    if not state.complete or not page.exists():
-        return line
-    stands = any(layout.ledger.glob("render.*"))
-    return f"{line}; open {page}" if stands else f"{line}; the target `render` writes {page} from them"
 
 
 def as_measured(plan: runner.Plan) -> Matrix:

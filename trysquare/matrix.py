@@ -11,6 +11,9 @@ from trysquare.frozen import decode, encode
 
 FORMAT = 1
 
+REHEARSAL = "rehearsal"
+"""The provider that always plays a script; rehearsals are written to the directory of its plural."""
+
 
 @dataclass(frozen=True)
 class Blob:
@@ -195,6 +198,11 @@ class Matrix:
     def declared(self) -> tuple[str, ...]:
         """Every declared metric, in contract order."""
         return tuple(metric for validator in self.validators.values() for metric in validator.metrics)
+
+    @property
+    def played(self) -> bool:
+        """Whether a script plays a model that could have been paid for."""
+        return self.rehearsal is not None and self.agent.provider != REHEARSAL
 
     @property
     def alike(self) -> tuple[tuple[str, ...], ...]:

@@ -1,15 +1,17 @@
 """The reference tables of the guide, from the typed source: `python -m trysquare.reference docs/reference`."""
 
 import argparse
+import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
+from trysquare.assay import Assay
 from trysquare.cli import parser
 from trysquare.config.language import Defaults, Isolation, MachineFile
 from trysquare.files import write_text
@@ -45,6 +47,12 @@ MACHINE: Mapping[str, type[BaseModel]] = {
     "[defaults]": Defaults,
     "[isolation]": Isolation,
 }
+
+MODULE = re.compile(r"\b(?:[a-z_]+\.)+(?=[A-Z])")
+"""The modules before the name of a class."""
+
+SECTION = re.compile(r"\n\n[A-Z][a-z]+\n-+\n")
+"""The heading of a section of a docstring."""
 
 TABLE_NAME, CODE = re.compile(r"\[+[^\]]+\]+"), r"`\g<0>`"
 
@@ -89,6 +97,12 @@ def pages() -> dict[str, str]:
             "Exit code 0 means done, 1 a refusal or an incomplete result, 2 a misuse of the command line.",
             _commands(),
         ),
+        "assay.md": _page(
+            "What a validator may ask",
+            "The run that a Python validator is given, `trysquare.assay.Assay`. Attributes cost nothing, methods do "
+            "work; `CannotJudge` leaves the metric unjudged. The whole interface is in the [API](../api.md).",
+            _assay(),
+        ),
         "refusals.md": _page(
             "Every refusal",
             "What trysquare refuses with, by where it comes from; `…` stands for what is filled in. A sentence says "
@@ -100,6 +114,32 @@ def pages() -> dict[str, str]:
 
 def _page(title: str, intro: str, parts: Iterable[str]) -> str:
     return "\n".join([GENERATED, f"# {title}\n", f"{intro}\n", *parts])
+
+
+def _assay() -> Iterator[str]:
+    public = {name: part for name, part in vars(Assay).items() if not name.startswith("_")}
+    attributes = {name: part.fget for name, part in public.items() if isinstance(part, property) and part.fget}
+    methods = {name: getattr(Assay, name) for name in public if name not in attributes}
+    yield "## Attributes\n"
+    rows = [
+        (f"`{name}`", f"`{_signature(read).partition(' -> ')[2]}`", _said(read)) for name, read in attributes.items()
+    ]
+    yield _table(("attribute", "type", "meaning"), rows)
+    yield "## Methods\n"
+    yield _table(
+        ("method", "meaning"), [(f"`{name}{_signature(each)}`", _said(each)) for name, each in methods.items()]
+    )
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    """Arguments and result of a function, as its callers write them."""
+    written = str(inspect.signature(function)).replace("(self, ", "(").replace("(self)", "()")
+    return MODULE.sub("", written).replace("'", "")
+
+
+def _said(documented: Any) -> str:
+    """What a docstring says ahead of its sections, in one line."""
+    return " ".join(SECTION.split(inspect.getdoc(documented) or "")[0].split())
 
 
 def _refusals() -> Iterator[str]:

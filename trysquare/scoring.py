@@ -49,7 +49,7 @@ def score(layout: Layout, matrix: Matrix, directory: str, name: str, pointer: st
     common = {"validator": name, "digest": digest, "duration": duration, "validator_seconds": result.seconds}
     if result.payload is None:
         _store(run, validator, {**common, "failed": result.detail})
-        print(f"{run.id}: {name}: {result.detail}")
+        print(result.stderr, f"{run.id}: {name}: {result.detail}", sep="\n" if result.stderr else "")
         return FAILED
     _store(run, validator, {**result.payload, **common})
     run.previous(name).unlink(missing_ok=True)

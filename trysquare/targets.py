@@ -7,12 +7,11 @@ from typing import Any
 from trysquare import (
     agent,
     discarding,
-    launching,
     locks,
     places,
     runner,
 )
-from trysquare.collecting import derive, status_line, withhold
+from trysquare.collecting import closing, derive, status_line, withhold
 from trysquare.errors import TrysquareError
 from trysquare.invocation import Invocation, refusing
 from trysquare.layout import Layout
@@ -37,9 +36,9 @@ class Targets(Invocation):
 
     def _say_done(self, directory: str) -> None:
         """Say how far a matrix is where nothing is due: the engine calls no hook then."""
-        if all(Path(name).exists() for name in self._everything(directory)):
+        if not self.cells and all(Path(name).exists() for name in self._everything(directory)):
             state = derive(Layout(Path(directory)), self.matrix(directory))
-            print(launching.closing(directory, state), file=sys.stderr, flush=True)
+            print(closing(directory, state), file=sys.stderr, flush=True)
 
     def _check(self) -> None:
         if self._broken is not None:
@@ -175,5 +174,5 @@ class Targets(Invocation):
             for directory in self.matrices:
                 layout = Layout(Path(directory))
                 state = derive(layout, self.matrix(directory))
-                print(status_line(directory, state, at_work=locks.at_work(layout)), flush=True)
+                print(closing(directory, state, at_work=locks.at_work(layout)), flush=True)
         return []

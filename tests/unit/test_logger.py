@@ -1,6 +1,7 @@
 """The engine's events, as lines: what a person reads in a log file."""
 
 import logging
+import signal
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_trysquare import LogHandler
 from tests.matrices import matrix
+from trysquare import interrupt
 from trysquare.files import append_line, write_json
 
 
@@ -112,12 +114,12 @@ def test_one_reason_for_which_scoring_fails_in_many_runs_is_said_once_and_the_ru
         emit(handler, LogEvent.JOB_ERROR, jobid=number)
         emit(handler, LogEvent.ERROR, logging.ERROR, "CalledProcessError in file")
     emit(handler, LogEvent.ERROR, logging.ERROR, "Exiting because a job execution failed.")
+    emit(handler, None, logging.ERROR, "WorkflowError:\nAt least one job did not complete successfully.")
     handler.close()
     assert capsys.readouterr().err.splitlines()[1:] == [
         f"[1/7] failed  rule_off  0123abc1  score_run: script: no in_scope  (log: {tmp_path}/1.log)",
         f"[2/7] failed  rule_off  0123abc2  score_run: script: other  (log: {tmp_path}/2.log)",
         "failed  score_run of 5 more runs, like 0123abc1: 0123abc3, 0123abc4, 0123abc5 and 2 more",
-        "Exiting because a job execution failed.",
     ]
 
 
@@ -200,3 +202,14 @@ def test_a_failed_job_is_not_said_again_as_the_command_it_was(handler, capsys):
     )
     emit(handler, LogEvent.ERROR, logging.ERROR, said)
     assert capsys.readouterr().err == ""
+
+
+def test_a_job_that_a_stop_ends_is_no_failure(handler, tmp_path, capsys):
+    begin(handler, tmp_path, [tmp_path / "none.log"])
+    interrupt.stop(signal.SIGTERM)
+    try:
+        emit(handler, LogEvent.JOB_ERROR, jobid=3)
+    finally:
+        interrupt.reset()
+    assert "failed" not in capsys.readouterr().err
+    assert not any("failed" in segment.text for segment in handler._segments())

@@ -21,7 +21,11 @@ def test_the_header_says_what_a_launch_will_do_and_may_cost(here: Path) -> None:
     assert "isolation: none; layout: blind" in text
     assert "form: 4 of 4 pending" in text
     assert "REHEARSAL" not in text
-    assert "REHEARSAL: a script plays" in "\n".join(runner.header(planned(write(here, raw), rehearse=True)))
+    rehearsed = "\n".join(runner.header(planned(write(here, raw), rehearse=True)))
+    assert "/default.toml plays the model; nothing of this is a measurement" in rehearsed
+    (here / "rehearsal.toml").write_text('[[play]]\nname = "a"\nturn = [{ text = "x" }]\n')
+    rehearsed = "\n".join(runner.header(planned(write(here, raw), rehearse=True)))
+    assert f"REHEARSAL: {here / 'rehearsal.toml'} plays the model" in rehearsed
 
 
 def test_the_header_says_how_each_text_was_read(here: Path) -> None:

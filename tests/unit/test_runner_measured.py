@@ -11,7 +11,7 @@ from scenarios import git, scenario, small, write
 
 from trysquare import runner
 from trysquare.errors import TrysquareError
-from trysquare.files import write_bytes
+from trysquare.files import write_bytes, write_json
 
 __all__ = ["here", "origin"]
 
@@ -77,8 +77,15 @@ def test_a_changed_cell_with_measured_runs_is_refused_with_what_changed_and_both
     (here / "context/rule.md").write_text("Touch anything.\n")
     found = measured(path)
     assert 'the cell "rule / high"' in found and "its context changed" in found
-    assert "rename the cell" in found and '--overwrite "rule / high"' in found
+    assert "rename the cell" in found and f'(trysquare run {path} --overwrite "rule / high")' in found
     assert len(found.splitlines()) == 1
+
+
+def test_a_changed_cell_of_a_rehearsal_is_not_sent_to_a_launch_that_is_paid_for(here: Path) -> None:
+    path = write(here, scenario())
+    record(planned(path, rehearse=True))
+    (here / "context/rule.md").write_text("Touch anything.\n")
+    assert f'(trysquare rehearse {path} --overwrite "rule / high")' in measured(path, rehearse=True)
 
 
 def test_a_brick_a_cell_got_or_lost_is_named(here: Path) -> None:
@@ -143,6 +150,34 @@ def test_what_was_frozen_and_removed_since_is_announced(here: Path) -> None:
     plan.output.plan.unlink()
     [note] = planned(path).notes
     assert note.startswith(f"GONE: {plan.output.plan} was removed; `run` writes it again")
+
+
+def test_a_run_that_was_measured_and_removed_is_announced_before_it_is_paid_for_again(here: Path) -> None:
+    path = write(here, small())
+    plan = planned(path)
+    record(plan)
+    states = ["valid", "validator_failed", "valid", "empty"]
+    rows = [{"id": run.id, "cell": run.cell, "state": state} for run, state in zip(plan.todo, states, strict=True)]
+    write_json(plan.output.measures, rows)
+    first, second, _, never = plan.todo
+    for run in (first, second, never):
+        shutil.rmtree(plan.output.run(run.directory).root)
+    again = planned(path)
+    assert [run.id for run in again.todo] == [first.id, second.id, never.id]
+    [note] = again.notes
+    assert note.startswith(f"GONE: 2 runs of {plan.directory} ({first.id}, {second.id}) had been measured")
+    assert "measured, and paid for, again" in note
+    assert runner.measured_before(again) == {first.id: first.cell, second.id: second.cell}
+    assert not planned(path, overwrite=[first.cell, second.cell]).notes, "what is set aside is no loss"
+
+
+def test_a_larger_matrix_that_holds_runs_to_be_paid_for_is_named(here: Path) -> None:
+    path = write(here, small())
+    larger = planned(path, repetitions=3)
+    record(larger)
+    [note] = planned(path).notes
+    assert note.startswith(f"LARGER: {larger.directory} holds 4 of the runs to perform")
+    assert note.endswith("launch with 3 repetitions to read what is there")
 
 
 def test_cells_that_came_and_went_are_announced(here: Path) -> None:

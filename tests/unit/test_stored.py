@@ -13,7 +13,7 @@ from trysquare.errors import ArchiveError
 from trysquare.files import append_line, write_json, write_text
 from trysquare.layout import Layout, RunLayout
 from trysquare.losses import lost
-from trysquare.matrix import Matrix, ValidatorPlan
+from trysquare.matrix import Matrix, Rehearsal, ValidatorPlan
 from trysquare.pointers import Pointers
 from trysquare.watching.looking import CellView, Watcher
 
@@ -110,6 +110,18 @@ def test_a_metric_declared_after_its_verdict_sends_to_the_act_that_buys_it(
     assert detail == "quality: its verdict lacks clear, declared since: --config rejudge=quality buys it again"
     assert line.startswith(f"m: incomplete, 0 of 1 runs valid, 1 failed by a validator ({detail}); no synthesis: ")
     assert "launch the target `run` with --config rejudge=quality to complete it" in line
+
+
+def test_a_rehearsal_of_what_can_be_paid_for_is_completed_by_a_rehearsal(
+    place: tuple[Layout, Matrix, RunLayout],
+) -> None:
+    layout, plan, run = place
+    shutil.rmtree(run.root)
+    rehearsed = replace(plan, rehearsal=Rehearsal("f" * 24))
+    always = replace(rehearsed, agent=replace(plan.agent, provider="rehearsal"))
+    for asked, act in ((rehearsed, "with --config rehearse=true"), (always, "again"), (plan, "again")):
+        line = collecting.status_line("m", collecting.derive(layout, asked))
+        assert f"; no synthesis: launch the target `run` {act} to complete it" in line
 
 
 def test_a_place_that_is_taken_is_refused_before_anything_is_paid(place: tuple[Layout, Matrix, RunLayout]) -> None:

@@ -47,6 +47,7 @@ def test_what_weakens_a_comparison_is_warned_of():
         {"kind": "carry", "directory": "small-fix_n5", "repetitions": 5, "runs": [runs[0].id, runs[1].id],
          "launches": [{**LAUNCHES[0], "id": "later", "concurrency": 7}]},
         {"kind": "discard", "started": "2026-07-30T10:00:00+00:00", "cell": CELLS[1], "runs": {runs[9].id: "d" * 24}},
+        {"kind": "gone", "started": "2026-07-31T10:00:00+00:00", "runs": {runs[9].id: CELLS[1]}},
     ]  # fmt: skip
     text = "\n".join(build(plan, runs, lines, evidence=models).warnings)
     for part in (
@@ -54,6 +55,8 @@ def test_what_weakens_a_comparison_is_warned_of():
         "2 agent versions, 1.6.0 (19 runs), 1.7.0 (1 run)",
         "2 launches",
         "1 run came from small-fix_n5 (n = 5), measured 7 at a time",
+        "whoever measures more once results are known finds more than there is",
+        "1 run of nothing / high had been measured, was removed from the archive, and was asked for again on",
         "nothing / high was measured again on 2026-07-30, 1 run set aside",
         "No run was isolated",
         "nothing / off: 10 runs, 10 valid, 9 counted: delivered was not true in 1",

@@ -95,7 +95,11 @@ def test_a_validator_sees_no_key_of_a_provider(context: Path, monkeypatch: pytes
         ("import os; os.kill(os.getpid(), 9)", "was ended by signal 9: nothing on its standard error"),
         ("", "printed nothing, where one JSON object with `metrics` belongs on its standard output"),
         ("print(' ')", "printed nothing, where one JSON object with `metrics` belongs on its standard output"),
-        ("print('fine')", "printed no readable JSON: Expecting value: line 1 column 1 (char 0)"),
+        ("print('fine')", "printed no readable JSON: Expecting value: line 1 column 1 (char 0); it begins with 'fine'"),
+        (
+            "print('x' * 99 + chr(10) + 'y')",
+            f"printed no readable JSON: Expecting value: line 1 column 1 (char 0); it begins with '{'x' * 60}...'",
+        ),
         (saying([1]), "printed a JSON array where an object with `metrics` belongs"),
         (saying({"x": True}), "printed an object without `metrics`"),
         (saying({"metrics": {}}), "did not answer the declared metric 'x'"),

@@ -109,6 +109,8 @@ def test_deleting_one_run_measures_and_scores_exactly_that_run(finished):
     assert "measure 1" in output
     assert "score_run 1," in output
     assert "render_matrix 1" in output
+    assert "GONE: 1 run of " in output and f" ({lost.name}) had been measured, and the directory was removed" in output
+    assert "was removed from the archive, and was asked for again" in (finished.matrix / "synthesis.md").read_text()
     assert finished.requests_by_run - before == {lost.name: before[lost.name]}
     assert kept.items() <= finished.evidence().items()
 

@@ -103,6 +103,23 @@ def test_verdicts_that_were_deleted_or_damaged_are_made_again(finished):
     assert "jobs:" not in finished.snakemake("run")
 
 
+def test_a_synthesis_never_stays_beside_measures_it_does_not_rest_on(finished):
+    page, other = finished.matrix / "synthesis.html", finished.matrix / "synthesis_ref-rule.md"
+    finished.snakemake("run", "reference=rule")
+    finished.edit("validator.py", '"in_scope": work <=', '"in_scope": not work <=')
+
+    output = finished.snakemake("score")
+
+    stands = "complete, 4 of 4 runs valid; the target `render` writes the synthesis from them"
+    assert output.count("complete, 4 of 4 runs valid") == 1 and stands in output
+    assert stands in finished.snakemake("status")
+    assert not page.exists() and not other.with_suffix(".html").exists()
+    assert "its measures have changed; the target `render`" in page.with_suffix(".md").read_text()
+    finished.snakemake("render")
+    assert page.exists() and "its measures have changed" not in other.read_text()
+    assert f"; open {page.relative_to(finished.root)}" in finished.snakemake("status")
+
+
 def test_a_metric_that_loses_its_value_is_named(finished):
     name = finished.records[0].parent.name
     finished.edit("validator.py", "\nfrom", f"\nimport sys\n\nLAME = '{name}' in open(sys.argv[1]).read()\nfrom")

@@ -6,6 +6,7 @@ Each module of this package registers the commands of one kind.
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from trysquare.cli import archives, comparisons, exports, forms, launches, power, scenarios, upkeep, vally, watches
 from trysquare.errors import TrysquareError, refused, unheard
@@ -46,9 +47,16 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 130
 
 
+class _Exact(argparse.ArgumentParser):
+    """A parser of options that are written out: `--over` must not become what buys a cell again."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
+
+
 def parser() -> argparse.ArgumentParser:
     """Every command and its options."""
-    made = argparse.ArgumentParser(
+    made = _Exact(
         prog="trysquare",
         description="Says of every measured difference between agent configurations whether it is established.",
     )

@@ -8,7 +8,7 @@ from typing import Any
 from trysquare import locks
 from trysquare.cli import engine
 from trysquare.cli.asked import filled, positive
-from trysquare.collecting import derive, problem_lines, status_line
+from trysquare.collecting import closing, derive, problem_lines
 from trysquare.errors import ArchiveError
 from trysquare.layout import Layout
 from trysquare.matrix import Matrix
@@ -84,7 +84,7 @@ def status(options: argparse.Namespace) -> int:
         print(f"{options.matrix}: {open_archive(options.matrix).standing()}")
         return 0
     state = derive(Layout(options.matrix), Matrix.load(Layout(options.matrix).plan))
-    print(status_line(options.matrix, state, at_work=locks.at_work(Layout(options.matrix))))
+    print(closing(options.matrix, state, at_work=locks.at_work(Layout(options.matrix))))
     for line in problem_lines(state):
         print(f"  {line}")
     return 0

@@ -16,11 +16,25 @@ FILE = "rehearsal.toml"
 _DEFAULT = Path(__file__).with_name("default.toml")
 
 
+def path_for(scenario: Path) -> Path:
+    """The script a scenario file is rehearsed with: its own, else the `FILE` beside it, else the default script."""
+    beside = (scenario.with_name(f"{scenario.stem}.{FILE}"), scenario.with_name(FILE))
+    return next((path for path in beside if path.is_file()), _DEFAULT)
+
+
 def text_for(scenario: Path) -> tuple[str, str]:
-    """The script a scenario file is rehearsed with, and its name: the `FILE` beside it, else the default script."""
-    beside = scenario.with_name(FILE)
-    path = beside if beside.is_file() else _DEFAULT
-    return path.read_text(encoding="utf-8"), str(path)
+    """The text of the script a scenario file is rehearsed with, and its name.
+
+    Raises
+    ------
+    ScriptError
+        When it is no UTF-8.
+    """
+    path = path_for(scenario)
+    try:
+        return path.read_bytes().decode("utf-8"), str(path)
+    except UnicodeDecodeError as error:
+        raise ScriptError(f"{path} is not UTF-8 (byte {error.start + 1}): write it as UTF-8.") from None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Nothing here writes but `settle`, which pins what is elsewhere into the work dir
 from trysquare.runner.archived import frozen
 from trysquare.runner.bricks import brick_paths, preflight, read_brick, referenced_paths
 from trysquare.runner.header import header
-from trysquare.runner.notes import available_note, drift_notes, gone_note
+from trysquare.runner.notes import available_note, drift_notes, gone_note, measured_before
 from trysquare.runner.plan import Plan, interleave, stream_ceiling
 from trysquare.runner.refusing import (
     refuse_carry,
@@ -44,6 +44,7 @@ __all__ = [
     "header",
     "install_dependencies",
     "interleave",
+    "measured_before",
     "preflight",
     "prepare_harness",
     "prepare_source",

@@ -174,11 +174,7 @@ def script(scenario: Scenario, repetitions: int) -> bytes:
     from trysquare import rehearsal
 
     path = scenario.path or Path("scenario.toml")
-    own = path.with_name(f"{path.stem}.rehearsal.toml")
-    if own.is_file():
-        text, name = read_file(own.parent, own.name), str(own)
-    else:
-        text, name = rehearsal.text_for(path)
+    text, name = rehearsal.text_for(path)
     played = rehearsal.Script.parse(text, name)
     played.model_id(scenario.agent.model)
     played.check(scenario.cell_names, repetitions)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from math import ceil
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -24,7 +25,7 @@ def header(plan: Plan, ask: bool = False) -> list[str]:
     place = "blind, runs/<id>" if matrix.blind else "grouped, runs/<cell>/<id>"
     return [
         f"{matrix.experiment.title}  ({plan.directory})",
-        *(["REHEARSAL: a script plays the model; nothing of this is a measurement"] if matrix.rehearsal else []),
+        *([_rehearsal(plan)] if matrix.rehearsal else []),
         _runs(plan),
         *(f"OVERRIDE: {line}" for line in matrix.overrides),
         f"agent: {matrix.agent.kind}, {matrix.agent.provider} {matrix.agent.model}; {_agent()}",
@@ -32,13 +33,19 @@ def header(plan: Plan, ask: bool = False) -> list[str]:
         f"load: {protocol.concurrency} at a time, {protocol.timeout:g} s each, {counted(protocol.attempts, 'attempt')}"
         + (f"; at most {_duration(bound)}" if plan.todo else ""),
         *([_spend(plan)] if plan.todo and not matrix.rehearsal else []),
-        *(_power(plan) if plan.todo else []),
+        *(_power(plan) if plan.todo and not matrix.rehearsal else []),
         *_texts(plan),
         f"isolation: {matrix.isolation}; layout: {place}",
         *plan.blindness,
         *pending_lines(matrix, on_disk(plan.output, matrix)),
         *plan.notes,
     ]
+
+
+def _rehearsal(plan: Plan) -> str:
+    from trysquare.rehearsal import path_for
+
+    return f"REHEARSAL: {path_for(plan.scenario.path or Path())} plays the model; nothing of this is a measurement"
 
 
 def _runs(plan: Plan) -> str:

@@ -6,8 +6,8 @@ import shutil
 from trysquare.errors import ArchiveError
 from trysquare.files import read_json
 from trysquare.matrix import Matrix, Task
-from trysquare.measure.stream import counted
-from trysquare.outputs import Carried, archived_run_dirs
+from trysquare.measure.stream import counted, first_few
+from trysquare.outputs import Carried, archived_run_dirs, matrices, measures_in
 from trysquare.refusals import listed, show
 from trysquare.runner.plan import Plan
 from trysquare.scenario import split_command
@@ -46,6 +46,35 @@ def gone_note(plan: Plan) -> list[str]:
         return []
     files = counted(len(gone), "frozen file")
     return [f"GONE: {files} of {layout.bricks} were removed, which scoring reads; `run` writes them again"]
+
+
+def measured_before(plan: Plan) -> dict[str, str]:
+    """The runs to perform that the last measures.json holds, with their cells: somebody removed their directories."""
+    try:
+        rows = measures_in(plan.directory)
+    except ArchiveError:
+        return {}
+    again = {run.id for run in plan.todo if run.cell not in plan.replay}
+    return {row["id"]: row["cell"] for row in rows if row["id"] in again and row["state"] != "empty"}
+
+
+def bought_note(plan: Plan) -> list[str]:
+    """What a launch says of runs it is to pay for though they were paid for before."""
+    again = "played again" if plan.matrix.rehearsal else "measured, and paid for, again"
+    notes = []
+    if gone := measured_before(plan):
+        notes.append(
+            f"GONE: {counted(len(gone), 'run')} of {plan.directory} ({first_few(list(gone))}) had been measured, and "
+            f"the directory was removed: put it back, or it is {again}"
+        )
+    for count, path in matrices(plan.directory.parent, plan.scenario).items():
+        held = {tree.name for tree in archived_run_dirs(path)} if count > plan.matrix.protocol.repetitions else set()
+        if there := sum(run.id in held for run in plan.todo):
+            notes.append(
+                f"LARGER: {path} holds {there} of the runs to perform; a smaller matrix takes none from a larger one, "
+                f"so they are {again}: launch with {count} repetitions to read what is there"
+            )
+    return notes
 
 
 def available_note(carried: Carried | None, extend: bool = False) -> list[str]:

@@ -6,12 +6,9 @@ from pathlib import Path
 
 from trysquare.config import Config
 from trysquare.layout import Layout
-from trysquare.matrix import Matrix, RunPlan
+from trysquare.matrix import REHEARSAL, Matrix, RunPlan
 from trysquare.outputs.carry import Carried
 from trysquare.scenario import Scenario
-
-REHEARSAL = "rehearsal"
-"""The provider that always plays a script; rehearsals are written to the directory of its plural."""
 
 
 @dataclass(frozen=True)

@@ -157,9 +157,10 @@ def _commit(found: RunLayout) -> str | None:
 
 def refuse_changed(plan: Plan, changed: dict[str, str]) -> str:
     """Why recorded runs of changed cells cannot be kept, one line per cell with the ways out."""
+    path, act = plan.scenario.path, "run" if plan.matrix.rehearsal is None else "rehearse"
     return "\n".join(
-        f"{plan.scenario.path}: the cell {show(cell)} has measured runs in {plan.directory} and its {what} changed "
-        f"since: rename the cell, or set its runs aside and measure it again (trysquare run --overwrite {show(cell)})."
+        f"{path}: the cell {show(cell)} has measured runs in {plan.directory} and its {what} changed since: rename "
+        f"the cell, or set its runs aside and measure it again (trysquare {act} {path} --overwrite {show(cell)})."
         for cell, what in changed.items()
     )
 

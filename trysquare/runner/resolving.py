@@ -9,12 +9,12 @@ from trysquare import places, rounds
 from trysquare.config import Config
 from trysquare.errors import RepoError, TrysquareError
 from trysquare.layout import Layout, RunLayout
-from trysquare.matrix import CellPlan, Matrix, Rehearsal, RunPlan
+from trysquare.matrix import REHEARSAL, CellPlan, Matrix, Rehearsal, RunPlan
 from trysquare.outputs import Carried, carryable, experiment_name
 from trysquare.refusals import Gathering
 from trysquare.runner import building, notes, refusing, subagents
 from trysquare.runner.freeze import Freezer
-from trysquare.runner.plan import REHEARSAL, Plan, interleave, matrices_root
+from trysquare.runner.plan import Plan, interleave, matrices_root
 from trysquare.runner.settings import Settings
 from trysquare.runner.sources import prepare_harness, prepare_source
 from trysquare.runner.validators import validators
@@ -160,6 +160,7 @@ def _refuse_blocked(layout: Layout) -> None:
 def _said(plan: Plan) -> Iterator[str]:
     """What a plan has to say of itself, whatever is offered or asked for."""
     yield from notes.gone_note(plan)
+    yield from notes.bought_note(plan)
     yield from notes.drift_notes(plan)
     yield from notes.same_notes(plan.matrix)
     yield from notes.command_notes(plan.matrix.task)

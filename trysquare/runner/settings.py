@@ -31,7 +31,9 @@ KEYS: Mapping[str, Key] = {
         "path of the scenario, or a list of paths: several matrices in one launch; or a matrix directory to score",
     ),
     "output": Key("text", "directory that holds the matrices"),
-    "machine_file": Key("text", "the machine file; found walking up from the scenario when absent"),
+    "machine_file": Key(
+        "text", "the machine file (default: `trysquare.toml` beside the scenario or above, or in `config/` there)"
+    ),
     "repetitions": Key("whole", "measures this many repetitions instead of the scenario's, in a directory of its own"),
     "concurrency": Key("whole", "runs at the same time, instead of the scenario's"),
     "timeout": Key("seconds", "seconds one run may take, instead of the scenario's"),

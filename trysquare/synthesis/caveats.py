@@ -13,6 +13,8 @@ from trysquare.table import retry_warning
 from trysquare.table.measures import ByCell
 from trysquare.verdict import MINIMUM, plain
 
+CHOSEN = "whoever chooses what is measured again also chooses what is found."
+
 Launches = Sequence[Mapping[str, Any]]
 
 
@@ -35,6 +37,7 @@ def warnings(matrix: Matrix, by_cell: ByCell, launches: Launches, evidence: Mapp
         *_asked_otherwise(matrix, launches, runs),
         *_carried(launches, runs),
         *_discarded(launches),
+        *_gone(launches),
         _isolation(runs),
         *(_left_out(cell, of_cell, matrix.verdict.validity) for cell, of_cell in by_cell.items()),
         *(f"{cell} is STALE: the scenario no longer declares it." for cell in by_cell if cell not in matrix.cells),
@@ -167,7 +170,8 @@ def _several(nouns: str, values: Iterable[str | None], why: str) -> str:
 def _carried(launches: Launches, runs: Sequence[Run]) -> list[str]:
     return [
         f"{counted(entry['runs'], 'run')} came from {entry['directory']} (n = {entry['repetitions']}), measured "
-        f"{entry['concurrency']} at a time: durations and costs of one cell are of more than one session of measuring."
+        f"{entry['concurrency']} at a time: durations and costs of one cell are of more than one session of measuring, "
+        "and whoever measures more once results are known finds more than there is."
         for entry in history.carries(launches, {run.id: run.launch for run in runs})
     ]
 
@@ -175,9 +179,17 @@ def _carried(launches: Launches, runs: Sequence[Run]) -> list[str]:
 def _discarded(launches: Launches) -> list[str]:
     return [
         f"{line['cell']} was measured again on {line['started'][:10]}, {counted(len(line['runs']), 'run')} set aside: "
-        "whoever chooses what is measured again also chooses what is found."
+        f"{CHOSEN}"
         for line in history.of_kind(launches, "discard")
         if line["runs"]
+    ]
+
+
+def _gone(launches: Launches) -> list[str]:
+    return [
+        f"{counted(len(line['runs']), 'run')} of {', '.join(dict.fromkeys(line['runs'].values()))} had been measured, "
+        f"was removed from the archive, and was asked for again on {line['started'][:10]}: {CHOSEN}"
+        for line in history.of_kind(launches, "gone")
     ]
 
 

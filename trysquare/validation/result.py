@@ -8,6 +8,9 @@ from typing import Any, NoReturn
 
 from trysquare.refusals import misspelt
 
+SHOWN = 60
+"""Characters of an unreadable answer that are repeated."""
+
 
 @dataclass(frozen=True)
 class Result:
@@ -43,7 +46,7 @@ def answer(text: bytes, declared: Sequence[str]) -> dict[str, Any]:
         data = json.loads(text.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_unique)
         _check_values(data)
     except (ValueError, RecursionError) as error:
-        raise Unusable(f"printed no readable JSON: {error}") from None
+        raise Unusable(f"printed no readable JSON: {error}; it begins with {_beginning(text)}") from None
     if not isinstance(data, dict):
         raise Unusable(f"printed a JSON {_kind(data)} where an object with `metrics` belongs")
     payload = {key: data.get(key, {}) for key in ("metrics", "reasons", "unjudged")}
@@ -58,6 +61,11 @@ def answer(text: bytes, declared: Sequence[str]) -> dict[str, Any]:
                 raise Unusable(f"printed a JSON {_kind(text_of)} as {key}.{name}, where a string belongs")
     _check_names(payload, declared)
     return payload
+
+
+def _beginning(text: bytes) -> str:
+    line = text.strip().splitlines()[0].decode("utf-8", "replace")
+    return repr(line if len(line) <= SHOWN else f"{line[:SHOWN]}...")
 
 
 def _check_names(payload: Mapping[str, Mapping[str, Any]], declared: Sequence[str]) -> None:

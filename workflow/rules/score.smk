@@ -28,4 +28,4 @@ rule score:
     params:
         matrices=LAUNCH.matrices,
     shell:
-        "python -m trysquare.jobs.collect {params.matrices:q} 2>&1 | tee {log}"
+        "exec python -m trysquare.jobs.collect {params.matrices:q} > {log} 2>&1"
