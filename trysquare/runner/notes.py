@@ -50,11 +50,11 @@ def gone_note(plan: Plan) -> list[str]:
 
 def measured_before(plan: Plan) -> dict[str, str]:
     """The runs to perform that the last measures.json holds, with their cells: somebody removed their directories."""
+    again = {run.id for run in plan.todo if run.cell not in plan.replay}
     try:
-        rows = measures_in(plan.directory)
+        rows = measures_in(plan.directory) if again else []
     except ArchiveError:
         return {}
-    again = {run.id for run in plan.todo if run.cell not in plan.replay}
     return {row["id"]: row["cell"] for row in rows if row["id"] in again and row["state"] != "empty"}
 
 
@@ -67,7 +67,7 @@ def bought_note(plan: Plan) -> list[str]:
             f"GONE: {counted(len(gone), 'run')} of {plan.directory} ({first_few(list(gone))}) had been measured, and "
             f"the directory was removed: put it back, or it is {again}"
         )
-    for count, path in matrices(plan.directory.parent, plan.scenario).items():
+    for count, path in matrices(plan.directory.parent, plan.scenario).items() if plan.todo else ():
         held = {tree.name for tree in archived_run_dirs(path)} if count > plan.matrix.protocol.repetitions else set()
         if there := sum(run.id in held for run in plan.todo):
             notes.append(
