@@ -66,6 +66,13 @@ def missing() -> str:
     return "" if os.geteuid() == 0 else "only root can start Slurm's daemons"
 
 
+def _below(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return process.children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
 @dataclass(frozen=True)
 class Slurm:
     """A running cluster of one node; `bin` holds its commands, bound to its configuration."""
@@ -99,13 +106,17 @@ class Slurm:
         wait_for(lambda: self.command("sinfo", "--noheader", "--format=%t") in ("idle", "mix", "alloc"))
 
     def kill_node(self) -> None:
-        """Everything on the node ends at once, as when its power goes."""
+        """Everything on the node ends at once, as when its power goes: also what a cancelled job has still running."""
         mine = tuple(f"slurmstepd: [{job}." for job in self.queue)
+        conf = str(self.root / "slurm.conf")
         steps = [
-            each for each in psutil.process_iter(["cmdline"]) if " ".join(each.info["cmdline"] or []).startswith(mine)
+            each
+            for each in psutil.process_iter(["cmdline", "environ"])
+            if " ".join(each.info["cmdline"] or []).startswith(mine)
+            or ("SLURM_JOB_ID" in (held := each.info["environ"] or {}) and held.get("SLURM_CONF") == conf)
         ]
         processes = [psutil.Process(self._pid("slurmd")), *steps]
-        processes += [below for step in steps for below in step.children(recursive=True)]
+        processes += [below for step in steps for below in _below(step)]
         for process in processes:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
